@@ -10,6 +10,7 @@ from .reason import HandoffError
 from .wish import Wish
 from .world import ActKind, Mark, Power, Sent, VmId, World
 
+TO_THE_CLUSTER = frozenset({ActKind.CORDON, ActKind.EVICT, ActKind.UNCORDON})
 SHUTDOWNS = frozenset({ActKind.SHUT_DOWN_BY_AGENT, ActKind.SHUT_DOWN_BY_ACPI})
 
 
@@ -80,7 +81,7 @@ class Acts:
             self.sent[key] = replace(
                 self.sent[key], returned_at=self._clock(), failure=failure
             )
-            self._unmeasured = True
+            self._unmeasured |= act.kind not in TO_THE_CLUSTER
             self._on_return()
 
     async def _do(self, act: Act, wish: Wish, world: World) -> None:

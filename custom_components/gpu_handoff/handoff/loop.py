@@ -7,7 +7,7 @@ import logging
 import time
 
 from . import journal as journal_format
-from .acts import Acts
+from .acts import TO_THE_CLUSTER, Acts
 from .adopt import adopt
 from .answers import Act, Answer, Wait
 from .decide import decide
@@ -20,11 +20,9 @@ from .reason import HandoffError, Refused
 from .view import view_of
 from .wish import Want, Wish
 from .wishbook import WishBook, unmet
-from .world import ActKind, House, Power, VmId, World
+from .world import House, Power, VmId, World
 
 _LOGGER = logging.getLogger(__name__)
-
-TO_THE_CLUSTER = frozenset({ActKind.CORDON, ActKind.EVICT, ActKind.UNCORDON})
 
 
 class Reconciler:

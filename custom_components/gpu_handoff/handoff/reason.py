@@ -33,9 +33,9 @@ class HandoffError(Exception):
         super().__init__(f"{key} {dict(self.reason.placeholders)}")
 
 
-class Unreachable(HandoffError):  # noqa: N818 - reads as what it is
+class Unreachable(HandoffError):
     """The other side did not answer: nothing is known of it now."""
 
 
-class Refused(HandoffError):  # noqa: N818 - reads as what it is
+class Refused(HandoffError):
     """What was asked is not done, and nothing was touched."""

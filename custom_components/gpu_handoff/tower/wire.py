@@ -1,0 +1,258 @@
+"""The SSH library, with its errors made sentences. Imported off the loop: it is large."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+import socket
+from typing import override
+
+import asyncssh
+
+from .answer import Answer, never_began
+from .credentials import Credentials, HostKey
+from .errors import HandoffError, HostKeyChanged, LoginRefused, Unreachable
+from .scripts import BEGIN
+
+_HOST_KEY_ALGORITHMS = (
+    "ssh-ed25519",
+    "ecdsa-sha2-nistp256",
+    "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521",
+    "rsa-sha2-512",
+    "rsa-sha2-256",
+)
+_NOBODY_ELSE: tuple[list[str], list[str], list[str]] = ([], [], [])
+_KEEPALIVE_S = 15
+_KEEPALIVE_COUNT = 3
+_OUR_EXTRAS = {
+    "config": None,
+    "agent_path": None,
+    "agent_forwarding": False,
+    "x509_trusted_certs": None,
+    "gss_host": None,
+}
+
+
+class _Pin(asyncssh.SSHClient):
+    """Accepts one host key and remembers which one was shown."""
+
+    def __init__(self, pinned: asyncssh.SSHKey) -> None:
+        self._pinned = pinned
+        self.shown = ""
+
+    @override
+    def validate_host_public_key(
+        self, host: str, addr: str, port: int, key: asyncssh.SSHKey
+    ) -> bool:
+        self.shown = key.get_fingerprint()
+        return key.public_data == self._pinned.public_data
+
+
+class Link:
+    """One open connection."""
+
+    def __init__(self, connection: asyncssh.SSHClientConnection, user: str) -> None:
+        """Take over the connection."""
+        self._connection = connection
+        self._user = user
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is gone, by whomever."""
+        return self._connection.is_closed()
+
+    async def run(self, line: str, stdin: str | None) -> Answer:
+        """Run a command to its end."""
+        with self._sentences():
+            process = await self._connection.create_process(
+                line, encoding="utf-8", errors="replace"
+            )
+            try:
+                stdout, stderr = await process.communicate(stdin or "")
+            finally:
+                process.close()
+        return Answer(
+            stdout=str(stdout or ""),
+            stderr=str(stderr or ""),
+            exit_status=process.returncode,
+        )
+
+    async def open_stream(self, line: str) -> Stream:
+        """Start a command that goes on printing."""
+        with self._sentences():
+            process = await self._connection.create_process(
+                line, encoding="utf-8", errors="replace"
+            )
+        return Stream(process, self._user)
+
+    async def open_tcp(
+        self, host: str, port: int
+    ) -> tuple[asyncssh.SSHReader[bytes], asyncssh.SSHWriter[bytes]]:
+        """Reach an address as the host sees it."""
+        try:
+            return await self._connection.open_connection(host, port)
+        except (asyncssh.Error, OSError) as err:
+            raise Unreachable(
+                "tunnel_refused", address=f"{host}:{port}", cause=err
+            ) from err
+
+    async def close(self) -> None:
+        """Say goodbye, and wait until it is heard."""
+        self._connection.close()
+        await self._connection.wait_closed()
+
+    def abort(self) -> None:
+        """Drop it at once."""
+        self._connection.abort()
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        try:
+            yield
+        except asyncssh.ChannelOpenError as err:
+            if self.closed:
+                raise Unreachable("connection_lost") from err
+            raise Unreachable("too_many_sessions", cause=err.reason) from err
+        except (asyncssh.Error, OSError) as err:
+            raise Unreachable("connection_lost") from err
+
+
+class Stream:
+    """The lines of a command that goes on printing.
+
+    Its standard input stays open: the script on the host ends when that is closed.
+    """
+
+    def __init__(self, process: asyncssh.SSHClientProcess[str], user: str) -> None:
+        """Take over the process."""
+        self._process = process
+        self._user = user
+
+    async def begin(self) -> None:
+        """Skip what the login printed; raise if our script never ran."""
+        banner = ""
+        while line := await self._process.stdout.readline():
+            if line.rstrip("\r\n").endswith(BEGIN):
+                return
+            banner += line
+        raise never_began(banner, await self._ended(banner), self._user)
+
+    async def lines(self) -> AsyncGenerator[str]:
+        """Every line as it comes, without its end."""
+        while line := await self._process.stdout.readline():
+            yield line.rstrip("\r\n")
+
+    async def ended(self) -> Answer:
+        """Tell how it ended."""
+        return await self._ended("")
+
+    async def _ended(self, stdout: str) -> Answer:
+        stderr = await self._process.stderr.read()
+        await self._process.wait_closed()
+        return Answer(
+            stdout=stdout, stderr=stderr, exit_status=self._process.returncode
+        )
+
+    def close(self) -> None:
+        """Let the host end it."""
+        self._process.close()
+
+
+async def dial(credentials: Credentials, timeout_s: float) -> Link:
+    """Log in to the host whose key is pinned."""
+    pinned = asyncssh.import_public_key(credentials.host_key)
+    keys = await asyncio.to_thread(_read_keys, credentials)
+    pin = _Pin(pinned)
+    with _sentences_of_dialling(credentials.host, credentials.port):
+        try:
+            async with asyncio.timeout(timeout_s):
+                connection = await asyncssh.connect(
+                    credentials.host,
+                    credentials.port,
+                    client_factory=lambda: pin,
+                    username=credentials.username,
+                    password=credentials.password,
+                    client_keys=keys or None,
+                    preferred_auth=_ways_in(credentials),
+                    known_hosts=_NOBODY_ELSE,
+                    server_host_key_algs=_algorithms(pinned),
+                    keepalive_interval=_KEEPALIVE_S,
+                    keepalive_count_max=_KEEPALIVE_COUNT,
+                    **_OUR_EXTRAS,
+                )
+        except asyncssh.HostKeyNotVerifiable as err:
+            raise HostKeyChanged(
+                "host_key_changed",
+                host=credentials.host,
+                expected=pinned.get_fingerprint(),
+                got=pin.shown or "?",
+            ) from err
+        except (asyncssh.PermissionDenied, asyncssh.IllegalUserName) as err:
+            raise LoginRefused(
+                "login_refused", user=credentials.username, host=credentials.host
+            ) from err
+    return Link(connection, credentials.username)
+
+
+async def look_at_host_key(host: str, port: int, timeout_s: float) -> HostKey:
+    """Ask a host for its key, without logging in."""
+    with _sentences_of_dialling(host, port):
+        async with asyncio.timeout(timeout_s):
+            key = await asyncssh.get_server_host_key(
+                host, port, config=None, server_host_key_algs=_HOST_KEY_ALGORITHMS
+            )
+    if key is None:
+        raise Unreachable("tower_not_ssh", host=host, port=port, cause="no host key")
+    algorithm, data, *_ = key.export_public_key().decode().split()
+    return HostKey(line=f"{algorithm} {data}", fingerprint=key.get_fingerprint())
+
+
+def _ways_in(credentials: Credentials) -> str:
+    if credentials.private_key:
+        return "publickey"
+    return "password,keyboard-interactive"
+
+
+def _algorithms(pinned: asyncssh.SSHKey) -> list[str]:
+    """The pinned kind first: a host with several keys then shows that one."""
+    own = [
+        algorithm
+        for algorithm in _HOST_KEY_ALGORITHMS
+        if algorithm == pinned.get_algorithm()
+        or (algorithm.startswith("rsa-") and pinned.get_algorithm() == "ssh-rsa")
+    ] or [pinned.get_algorithm()]
+    return own + [kind for kind in _HOST_KEY_ALGORITHMS if kind not in own]
+
+
+def _read_keys(credentials: Credentials) -> list[asyncssh.SSHKey]:
+    """Read our private key; slow when it has a passphrase."""
+    if not credentials.private_key:
+        return []
+    text = credentials.private_key.replace("\r\n", "\n").strip() + "\n"
+    try:
+        return [asyncssh.import_private_key(text, credentials.passphrase)]
+    except (asyncssh.KeyImportError, asyncssh.KeyEncryptionError) as err:
+        said = str(err)
+    if said.startswith("Passphrase must"):
+        raise HandoffError("key_needs_passphrase")
+    if credentials.passphrase and ("ecrypt" in said or "passphrase" in said):
+        raise HandoffError("passphrase_wrong")
+    raise HandoffError("key_unreadable", cause=said)
+
+
+@contextmanager
+def _sentences_of_dialling(host: str, port: int) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as err:
+        raise Unreachable("tower_unreachable", host=host, port=port) from err
+    except socket.gaierror as err:
+        raise Unreachable("tower_name_unknown", host=host) from err
+    except ConnectionRefusedError as err:
+        raise Unreachable("tower_port_closed", host=host, port=port) from err
+    except asyncssh.Error as err:
+        raise Unreachable(
+            "tower_not_ssh", host=host, port=port, cause=err.reason
+        ) from err
+    except OSError as err:
+        raise Unreachable("tower_unreachable", host=host, port=port) from err
