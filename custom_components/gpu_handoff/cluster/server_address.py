@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from ipaddress import ip_address
 import re
+from typing import override
 from urllib.parse import SplitResult, urlsplit
 
 from ..handoff.reason import HandoffError
@@ -11,7 +12,6 @@ HTTPS_PORT = 443
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _PATH = re.compile(r"[A-Za-z0-9._~/:-]*")
 _EVERYWHERE = frozenset({"localhost", "0.0.0.0", "::"})  # noqa: S104 - only compared
-from typing import override
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,11 @@ from ..handoff.world import Power
 from .answer import Answer
 from .errors import ActFailed, HandoffError, Unreachable
 
-_MARK = re.compile(r"<<</(uri|list|end|state|live|inactive)(?: ([0-9a-f-]+))?>>>")
+_MARK = re.compile(
+    r"^<<</(uri|list|end|state|live|inactive)(?: ([0-9a-f-]+))?>>>", re.MULTILINE
+)
+"""Ours only at the start of a line, where no name stands and no XML has `<<<`."""
+
 _LISTED = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}) +(.*\S)")
 
 POWERS: Mapping[int, Power] = {
@@ -51,15 +55,11 @@ class Refresh:
 def read_refresh(stdout: str) -> Refresh:
     """Take a refresh apart; `whole` says whether virsh came to its end."""
     refresh = Refresh()
-    kind, uuid, lines = "", "", list[str]()
-    for line in [*stdout.splitlines(), "<<</end>>>"]:
-        mark = _MARK.fullmatch(line.strip())
-        if mark is None:
-            lines.append(line)
-            continue
-        _keep(refresh, kind, uuid, lines)
+    head, *rest = _MARK.split(stdout)
+    _keep(refresh, "", "", head.splitlines())
+    for kind, uuid, text in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+        _keep(refresh, kind, uuid or "", text.splitlines())
         refresh.whole = refresh.whole or kind == "end"
-        kind, uuid, lines = mark[1], mark[2] or "", []
     return refresh
 
 
