@@ -17,11 +17,9 @@ from .const import (
     CONF_VIA_TUNNEL,
 )
 from .handoff.reason import HandoffError
+from .tower import requests
 from .tower.discover import Found
 from .tower.ssh import Connection
-from .tower.virsh import error_of
-
-_NO_FILE = 2
 
 
 class ClusterSteps(ConfigFlow):
@@ -78,16 +76,12 @@ class ClusterSteps(ConfigFlow):
             return self.async_show_form(step_id="read_kubeconfig")
         connection = self._connection()
         try:
-            answer = await connection.run("kubeconfig")
-            if answer.exit_status == _NO_FILE:
-                raise HandoffError("kubeconfig_not_on_host", host=self._data["host"])
-            if answer.exit_status:
-                raise error_of(answer, otherwise="kubeconfig_unreadable")
+            text = await requests.kubeconfig(connection)
         except HandoffError as err:
             return self._again("read_kubeconfig", None, err, {})
         finally:
             await connection.close()
-        return await self._take("read_kubeconfig", answer.stdout, {})
+        return await self._take("read_kubeconfig", text, {})
 
     async def _take(
         self, step_id: str, text: str, typed: Mapping[str, Any]

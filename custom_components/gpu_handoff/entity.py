@@ -56,7 +56,8 @@ class VmEntity(HandoffEntity):
         super().__init__(coordinator, vm_id, description)
         title = coordinator.data.title(vm_id)
         info = self._on_tower()
-        info.update(name=title, model="Virtual machine")
+        info["name"] = title
+        info["model"] = "Virtual machine"
         self._attr_device_info = info
 
     @property

@@ -51,14 +51,13 @@ class OperationEvent(VmEntity, EventEntity):
             )
 
     async def _tell(self, event: HandoffEvent) -> None:
-        reason = event.reason
         self._trigger_event(
             event.kind,
             {
                 "operation": event.operation,
                 "target": event.want,
                 "phase": event.phase,
-                "reason": reason and await async_sentence(self.hass, reason),
+                "reason": await async_sentence(self.hass, event.reason),
             },
         )
         self.async_write_ha_state()

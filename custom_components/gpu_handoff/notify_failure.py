@@ -21,11 +21,12 @@ def async_notify_failures(
     entry = coordinator.config_entry
 
     async def tell(event: HandoffEvent) -> None:
-        if event.reason is None:
+        sentence = await async_sentence(hass, event.reason)
+        if sentence is None:
             return
         persistent_notification.async_create(
             hass,
-            await async_sentence(hass, event.reason),
+            sentence,
             title=coordinator.data.title(event.vm_id),
             notification_id=f"{DOMAIN}_{event.vm_id}",
         )

@@ -77,7 +77,7 @@ class PlaySwitch(VmEntity, SwitchEntity):
         refusal = check.refusal
         return {
             "possible": refusal is None,
-            "reason": refusal and await async_sentence(self.hass, refusal),
+            "reason": await async_sentence(self.hass, refusal),
             "stops": list(check.stops),
             "evicts": list(check.evicts),
             "blockers": list(check.blockers),
@@ -94,11 +94,10 @@ class PlaySwitch(VmEntity, SwitchEntity):
         if not wait:
             return {"operation": operation}
         result = await self._heart.wait_for(operation)
-        reason = result.reason
         return {
             "operation": operation,
             "outcome": result.outcome,
             "phase": result.phase,
-            "reason": reason and await async_sentence(self.hass, reason),
+            "reason": await async_sentence(self.hass, result.reason),
             "seconds": {phase: round(s, 1) for phase, s in result.spent_s.items()},
         }

@@ -17,6 +17,12 @@ AUDIT = {
     "omitStages": ["RequestReceived"],
     "rules": [
         {
+            "level": "Metadata",
+            "userGroups": ["system:nodes"],
+            "verbs": ["delete"],
+            "resources": [{"group": "", "resources": ["pods"]}],
+        },
+        {
             "level": "None",
             "userGroups": ["system:nodes", "system:serviceaccounts:kube-system"],
         },

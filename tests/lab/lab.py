@@ -1,5 +1,6 @@
 """The whole lab: a tower with its guests, and the cluster that one of them belongs to."""
 
+from datetime import datetime
 import json
 import os
 from pathlib import Path
@@ -32,6 +33,12 @@ UsePAM no
 StrictModes no
 PrintMotd no
 """
+ORDER = re.compile(
+    r"^(\S+ [0-9:.]+\+0000): \d+: debug : (virDomain(?:Create|Shutdown|Destroy|Reset|Resume"
+    r"|Suspend|PMWakeup)\w*):\d+ : .*uuid=([0-9a-f-]{36})",
+    re.MULTILINE,
+)
+
 NODE_KNOBS = {
     "node": NODE_NAME,
     "node_uuid": GPU_NODE.uuid,
@@ -118,6 +125,14 @@ class Lab:
         file = self.run / f"{machine.uuid}.xml"
         file.write_text(xml)
         self.virsh("define", str(file))
+
+    def orders(self) -> list[tuple[float, str, str]]:
+        """What libvirtd was told to do to machines, by its own log: when, call, UUID."""
+        text = (self.run / "libvirtd.log").read_text(errors="replace")
+        return [
+            (datetime.fromisoformat(stamp).timestamp(), call, uuid)
+            for stamp, call, uuid in ORDER.findall(text)
+        ]
 
     def restart_libvirtd(self) -> None:
         """Restart the daemon; the machines run on."""

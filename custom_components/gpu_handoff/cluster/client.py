@@ -1,12 +1,10 @@
-"""One API server, spoken to in plain JSON over kubernetes_asyncio's REST client."""
+"""One API server, spoken to in plain JSON."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-import importlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 import json
-import logging
-from typing import Any, Protocol
+from typing import Any
 
 import aiohttp
 
@@ -16,35 +14,16 @@ from .kubeconfig import Kubeconfig
 from .lines import json_lines
 from .paths import resource_of, verb_of
 from .reply import Reply, retry_after_s
+from .rest import MakeSession, RestClient, open_rest, plain_session
 from .server_address import host_and_port
-from .tls import build_context
-from .tunnel import PLACE, Dial, TunnelResolver
+from .tunnel import PLACE, Dial
 
 TIMEOUT_S = 10.0
 QUIET_S = 75.0
 """A watch that says nothing for longer is asked for again; bookmarks come each minute."""
-CONNECTIONS = 12
 PARSED_ELSEWHERE_BYTES = 131_072
 """A larger body is parsed in an executor, so that the loop is not held up."""
 MERGE_PATCH = "application/merge-patch+json"
-
-type MakeSession = Callable[[aiohttp.BaseConnector], aiohttp.ClientSession]
-
-
-class RestClient(Protocol):
-    """The part of kubernetes_asyncio's RESTClientObject that is used."""
-
-    async def request(self, method: str, url: str, **kwargs: Any) -> Any:
-        """Send one request."""
-
-    async def close(self) -> None:
-        """Close its session."""
-
-
-def _plain_session(connector: aiohttp.BaseConnector) -> aiohttp.ClientSession:
-    return aiohttp.ClientSession(
-        connector=connector, trust_env=False, cookie_jar=aiohttp.DummyCookieJar()
-    )
 
 
 class Api:
@@ -58,7 +37,7 @@ class Api:
         kubeconfig: Kubeconfig,
         *,
         dial: Dial | None = None,
-        make_session: MakeSession = _plain_session,
+        make_session: MakeSession = plain_session,
         timeout_s: float = TIMEOUT_S,
         quiet_s: float = QUIET_S,
     ) -> None:
@@ -73,17 +52,15 @@ class Api:
 
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> Any:
         """Return the JSON object at a path."""
-        reply = await self.send("GET", path, query=query)
-        if not reply.ok:
-            raise self._refusal("GET", path, reply.status, reply.message)
-        return reply.body
+        return self.body_of("GET", path, await self.send("GET", path, query=query))
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Create an object and return what became of it."""
+        return self.body_of("POST", path, await self.send("POST", path, body=body))
 
     async def patch(self, path: str, body: Mapping[str, Any]) -> Any:
         """Merge-patch an object and return what it is then."""
-        reply = await self.send("PATCH", path, body=body)
-        if not reply.ok:
-            raise self._refusal("PATCH", path, reply.status, reply.message)
-        return reply.body
+        return self.body_of("PATCH", path, await self.send("PATCH", path, body=body))
 
     async def send(
         self,
@@ -94,14 +71,17 @@ class Api:
         body: Mapping[str, Any] | None = None,
     ) -> Reply:
         """Return the answer whatever its status is; raises Unreachable without one."""
-        async with self._exchange(self._timeout_s):
-            response = await self._request(method, path, query=query, body=body)
-            data = await response.read()
-        content = await self._parse(data)
+        async with self._sentences():
+            rest = await self._open()
+            async with asyncio.timeout(self._timeout_s):
+                response = await self._request(rest, method, path, query, body=body)
+                data = await response.read()
+        content = await _parse(data)
+        if content is None and response.status == 429:
+            content = {}  # an overloaded server says so in plain text
         if content is None:
-            raise ApiError(
-                "not_kubernetes", status=response.status, address=self._address
-            )
+            address = str(self.kubeconfig.address)
+            raise ApiError("not_kubernetes", status=response.status, address=address)
         header = response.headers.get("Retry-After")
         return Reply(
             status=response.status,
@@ -109,24 +89,43 @@ class Api:
             retry_after_s=retry_after_s(header, content),
         )
 
+    def body_of(self, method: str, path: str, reply: Reply) -> Mapping[str, Any]:
+        """Return the body of an answer; raises ApiError if it is a refusal."""
+        if not reply.ok:
+            raise self.refusal(method, path, reply.status, reply.message)
+        return reply.body
+
+    def refusal(self, method: str, path: str, status: int, message: str) -> ApiError:
+        """Put a refusal into a sentence."""
+        return of_reply(
+            status,
+            message,
+            verb=verb_of(method, path),
+            resource=resource_of(path),
+            with_token=self.kubeconfig.token is not None,
+        )
+
+    @asynccontextmanager
     async def watch(
         self, path: str, query: Mapping[str, str], *, for_s: float
-    ) -> AsyncGenerator[dict[str, Any]]:
-        """Yield watch events until the server ends the watch or falls silent."""
+    ) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
+        """Open a watch and give its events, until the server ends it or falls silent."""
         timeout = aiohttp.ClientTimeout(
             total=for_s + self._timeout_s, sock_read=self._quiet_s
         )
-        async with self._exchange(self._timeout_s):
-            response = await self._request("GET", path, query=query, timeout=timeout)
+        async with self._sentences():
+            rest = await self._open()
+            async with asyncio.timeout(self._timeout_s):
+                response = await self._request(
+                    rest, "GET", path, query, timeout=timeout
+                )
         try:
             if response.status != 200:
-                message = f"HTTP {response.status}"
-                raise self._refusal("WATCH", path, response.status, message)
-            async with self._exchange(None):
-                async for event in json_lines(response.content.iter_any()):
-                    yield event
-        except _Silence:
-            return
+                words = f"HTTP {response.status}"
+                raise self.refusal("WATCH", path, response.status, words)
+            events = json_lines(response.content.iter_any())
+            async with self._sentences(), aclosing(events):
+                yield events
         finally:
             response.close()
 
@@ -137,58 +136,40 @@ class Api:
         if rest is not None:
             await rest.close()
 
-    @property
-    def _address(self) -> str:
-        return str(self.kubeconfig.address)
-
-    def _refusal(self, method: str, path: str, status: int, message: str) -> ApiError:
-        return of_reply(
-            status,
-            message,
-            verb=verb_of(method, path),
-            resource=resource_of(path),
-            with_token=self.kubeconfig.token is not None,
-        )
-
     @asynccontextmanager
-    async def _exchange(self, timeout_s: float | None) -> AsyncIterator[None]:
+    async def _sentences(self) -> AsyncIterator[None]:
         """Turn whatever breaks inside into a sentence."""
         try:
-            async with asyncio.timeout(timeout_s):
-                yield
+            yield
         except HandoffError:
             raise
-        except TimeoutError as error:
-            if timeout_s is None:
-                raise _Silence from error
-            raise self._trouble(error) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise self._trouble(error) from error
 
     def _trouble(self, error: Exception) -> Unreachable:
         return of_transport(
             error,
-            address=self._address,
+            address=str(self.kubeconfig.address),
             name=self.kubeconfig.server_name,
             timeout_s=self._timeout_s,
         )
 
     async def _request(
         self,
+        rest: RestClient,
         method: str,
         path: str,
+        query: Mapping[str, str] | None,
         *,
-        query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
         timeout: aiohttp.ClientTimeout | None = None,
     ) -> aiohttp.ClientResponse:
-        rest = await self._open()
-        headers = {"Accept": "application/json", "Host": self._address}
+        address = self.kubeconfig.address
+        headers = {"Accept": "application/json", "Host": str(address)}
         if method == "PATCH":
             headers["Content-Type"] = MERGE_PATCH
         if token := self.kubeconfig.token:
             headers["Authorization"] = f"Bearer {token}"
-        address = self.kubeconfig.address
         host = address.host if self._dial is None else PLACE
         where = f"https://{host_and_port(host, address.port)}{address.base_path}"
         response: aiohttp.ClientResponse = await rest.request(
@@ -205,50 +186,20 @@ class Api:
     async def _open(self) -> RestClient:
         async with self._opening:
             if self._rest is None:
-                loop = asyncio.get_running_loop()
-                library = await loop.run_in_executor(None, _import_rest)
-                self._rest = await self._make_rest(library)
+                self._rest = await open_rest(
+                    self.kubeconfig, self._dial, self._make_session
+                )
             return self._rest
 
-    async def _make_rest(self, library: Any) -> RestClient:
-        """Fill in a REST client by hand: its own constructor reads files in the loop."""
-        loop = asyncio.get_running_loop()
-        context = await loop.run_in_executor(None, build_context, self.kubeconfig)
-        address = self.kubeconfig.address
-        resolver = self._dial and TunnelResolver(self._dial, address.host, address.port)
-        connector = aiohttp.TCPConnector(
-            limit=CONNECTIONS,
-            ssl=context,
-            resolver=resolver,
-            use_dns_cache=resolver is None,
-        )
-        rest = library.RESTClientObject.__new__(library.RESTClientObject)
-        rest.server_hostname = self.kubeconfig.server_name
-        rest.proxy = None
-        rest.proxy_headers = None
-        rest.pool_manager = self._make_session(connector)
-        client: RestClient = rest
-        return client
 
-    async def _parse(self, data: bytes) -> dict[str, Any] | None:
-        """Read a JSON object; None if it is none."""
-        try:
-            if len(data) > PARSED_ELSEWHERE_BYTES:
-                loop = asyncio.get_running_loop()
-                content = await loop.run_in_executor(None, json.loads, data)
-            else:
-                content = json.loads(data)
-        except ValueError:
-            return None
-        return content if isinstance(content, dict) else None
-
-
-class _Silence(Exception):
-    """A watch said nothing for too long."""
-
-
-def _import_rest() -> Any:
-    """Import the library: slow, so only in an executor. Its log would print bodies."""
-    rest = importlib.import_module("kubernetes_asyncio.client.rest")
-    logging.getLogger(rest.__name__).setLevel(logging.INFO)
-    return rest
+async def _parse(data: bytes) -> dict[str, Any] | None:
+    """Read a JSON object; None if it is none."""
+    try:
+        if len(data) > PARSED_ELSEWHERE_BYTES:
+            loop = asyncio.get_running_loop()
+            content = await loop.run_in_executor(None, json.loads, data)
+        else:
+            content = json.loads(data)
+    except ValueError:
+        return None
+    return content if isinstance(content, dict) else None

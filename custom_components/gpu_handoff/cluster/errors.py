@@ -1,6 +1,5 @@
 """What can go wrong between us and an API server, as sentences for a person."""
 
-import asyncio
 import os
 import ssl
 
@@ -31,8 +30,10 @@ def of_transport(
         return error
     if (certificate := _certificate_error(error)) is not None:
         return _of_certificate(certificate, address=address, name=name)
-    if isinstance(error, TimeoutError | asyncio.TimeoutError):
+    if isinstance(error, TimeoutError):
         return Unreachable("cluster_timeout", address=address, seconds=f"{timeout_s:g}")
+    if isinstance(error, ValueError):
+        return ApiError("not_kubernetes", status=200, address=address)
     if isinstance(error, aiohttp.ClientConnectorSSLError):
         return Unreachable("cluster_not_tls", address=address)
     if isinstance(error, aiohttp.ClientConnectorDNSError):

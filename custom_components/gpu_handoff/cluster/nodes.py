@@ -1,6 +1,6 @@
 """Finding the node that a machine is, among a cluster's nodes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -21,30 +21,13 @@ class FoundNode:
 
 
 async def find_nodes(api: Api) -> list[FoundNode]:
-    """List the nodes. Raises Unreachable."""
+    """List the nodes; raises Unreachable."""
     listed = await api.get(paths.NODES)
     return [_found(node) for node in listed.get("items") or ()]
 
 
-def _found(node: dict[str, Any]) -> FoundNode:
-    return FoundNode(
-        name=node["metadata"]["name"],
-        system_uuid=node.get("status", {}).get("nodeInfo", {}).get("systemUUID", ""),
-        ready=is_ready(node),
-        gpus=count_gpus(node, 0)[0],
-    )
-
-
-def is_ready(node: dict[str, Any]) -> bool:
-    """Whether the node's own condition says so; that alone proves little."""
-    conditions = node.get("status", {}).get("conditions") or ()
-    return any(
-        c.get("type") == "Ready" and c.get("status") == "True" for c in conditions
-    )
-
-
 def node_of(vm_id: str, nodes: Iterable[FoundNode]) -> FoundNode | None:
-    """The node whose firmware tells the machine's UUID, in either byte order."""
+    """Pick the node whose firmware tells the machine's UUID, in either byte order."""
     return next((node for node in nodes if same_machine(vm_id, node.system_uuid)), None)
 
 
@@ -55,3 +38,29 @@ def same_machine(vm_id: str, system_uuid: str) -> bool:
     except ValueError:
         return False
     return theirs in (ours, UUID(bytes_le=ours.bytes))
+
+
+def is_ready(node: Mapping[str, Any]) -> bool:
+    """Whether the node's own condition says so; that alone proves little."""
+    conditions = (node.get("status") or {}).get("conditions") or ()
+    return any(
+        c.get("type") == "Ready" and c.get("status") == "True" for c in conditions
+    )
+
+
+def boot_id_of(node: Mapping[str, Any]) -> str:
+    """Tell which boot of the machine the node object speaks of."""
+    return str(_info(node).get("bootID") or "")
+
+
+def _info(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    return (node.get("status") or {}).get("nodeInfo") or {}
+
+
+def _found(node: Mapping[str, Any]) -> FoundNode:
+    return FoundNode(
+        name=node["metadata"]["name"],
+        system_uuid=str(_info(node).get("systemUUID") or ""),
+        ready=is_ready(node),
+        gpus=count_gpus(node, 0)[0],
+    )

@@ -1,7 +1,23 @@
 """Label selectors, as the API has them and as a person types them."""
 
 from collections.abc import Mapping
+from functools import lru_cache
+import re
 from typing import Any
+
+from ..handoff.reason import HandoffError
+
+_COMMA = re.compile(r",(?![^(]*\))")
+_TERM = re.compile(
+    r"""\s*(?:
+        !\s*(?P<absent>[\w./-]+)
+      | (?P<key>[\w./-]+)
+        (?: \s*(?P<sign>==|=|!=)\s*(?P<value>[\w.-]*)
+          | \s+(?P<word>in|notin)\s*\((?P<set>[\w.,\s-]*)\) )?
+    )\s*""",
+    re.VERBOSE,
+)
+_OPERATORS = {"=": "In", "==": "In", "in": "In", "!=": "NotIn", "notin": "NotIn"}
 
 
 def matches(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
@@ -29,21 +45,26 @@ def _fits(rule: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
             return False
 
 
-def parse(text: str) -> dict[str, Any] | None:
-    """Read `key=value,key2` as kubectl's -l does; None for no selector at all."""
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    rules: list[dict[str, Any]] = []
-    for part in parts:
-        key, unequal, value = part.partition("!=")
-        if unequal:
-            rules.append(
-                {"key": key.strip(), "operator": "NotIn", "values": [value.strip()]}
-            )
-            continue
-        key, equal, value = part.partition("=")
-        if equal:
-            values = [value.lstrip("=").strip()]
-            rules.append({"key": key.strip(), "operator": "In", "values": values})
-        else:
-            rules.append({"key": key.strip(), "operator": "Exists"})
-    return {"matchExpressions": rules} if rules else None
+@lru_cache(maxsize=16)
+def parse(text: str) -> Mapping[str, Any] | None:
+    """Read what kubectl's -l takes; None for no selector at all. Raises HandoffError."""
+    if not text.strip():
+        return None
+    return {"matchExpressions": [_rule(term, text) for term in _COMMA.split(text)]}
+
+
+def _rule(term: str, text: str) -> dict[str, Any]:
+    found = _TERM.fullmatch(term)
+    if found is None:
+        raise HandoffError("selector_invalid", selector=text)
+    if absent := found["absent"]:
+        return {"key": absent, "operator": "DoesNotExist"}
+    key, how = found["key"], found["sign"] or found["word"]
+    if how is None:
+        return {"key": key, "operator": "Exists"}
+    values = found["value"] if found["sign"] else found["set"]
+    return {
+        "key": key,
+        "operator": _OPERATORS[how],
+        "values": [value.strip() for value in values.split(",")],
+    }

@@ -6,6 +6,9 @@ from typing import override
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
+from ..handoff.reason import Unreachable
+from .server_address import host_and_port
+
 type Dial = Callable[[str, int], Awaitable[tuple[str, int]]]
 """Given the server's host and port, answer with a local address that leads there."""
 
@@ -26,7 +29,11 @@ class TunnelResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        local_host, local_port = await self._dial(self._host, self._port)
+        try:
+            local_host, local_port = await self._dial(self._host, self._port)
+        except OSError as error:
+            address = host_and_port(self._host, self._port)
+            raise Unreachable("cluster_tunnel_failed", address=address) from error
         return [
             ResolveResult(
                 hostname=host,

@@ -37,9 +37,9 @@ def match(
 ) -> tuple[list[KnownCard], dict[str, PciCard]]:
     """Tell which found card is which known one, and make ids for new ones.
 
-    Two equal cards are told apart by their address; a card that moved is known by its ids,
-    if only one card of its kind moved. Returns all known cards, those missing now too, and
-    the found ones by id.
+    Two equal cards are told apart by their address. A card that moved is known by its ids;
+    equal ones that all moved keep their order on the bus. Returns all known cards, those
+    that are missing now too, and the found ones by our own id.
     """
     models = models or {}
     left = {str(card.address): card for card in found}
@@ -48,10 +48,11 @@ def match(
         at_home = left.get(card.address)
         if at_home is not None and at_home.ids == card.ids:
             matched[card.card_id] = left.pop(card.address)
-    for card in sorted(known, key=lambda known_card: known_card.address):
-        moved = sorted(a for a, c in left.items() if c.ids == card.ids)
-        if card.card_id not in matched and moved:
-            matched[card.card_id] = left.pop(moved[0])
+    elsewhere = [card for card in known if card.card_id not in matched]
+    for card in sorted(elsewhere, key=lambda moved: moved.address):
+        alike = sorted(address for address in left if left[address].ids == card.ids)
+        if alike:
+            matched[card.card_id] = left.pop(alike[0])
     updated = [_refreshed(card, matched, models) for card in known]
     for new in left.values():
         card = KnownCard(

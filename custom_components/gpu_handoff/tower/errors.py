@@ -1,4 +1,4 @@
-"""What can go wrong between us and the host, as sentences."""
+"""What can go wrong between us and the host, by what follows from it."""
 
 from ..handoff.reason import HandoffError, Unreachable
 
@@ -16,7 +16,7 @@ class HostKeyChanged(Unreachable):
 
 
 class LoginRefused(Unreachable):
-    """The host does not let us in with what we have."""
+    """What we have does not let us in: a person must give something else."""
 
 
 class ActFailed(HandoffError):

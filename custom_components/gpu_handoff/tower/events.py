@@ -16,6 +16,8 @@ class EventKind(StrEnum):
 
     LIFECYCLE = "lifecycle"
     AGENT = "agent-lifecycle"
+    DEVICE_ADDED = "device-added"
+    DEVICE_REMOVED = "device-removed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
 
-from .errors import HandoffError, Unreachable
+from .complaints import TIMED_OUT, error_of, unreachable
+from .errors import Unreachable
 from .ssh import Connection
-from .virsh import error_of
 
 ROTATE_S = 3500.0
 """Shorter than the host's own limit for the stream (3600 s)."""
+
+_CONNECT_S = 30.0
 
 
 async def follow(
@@ -20,61 +21,64 @@ async def follow(
 ) -> None:
     """Call `heard` with each line and `begun` each time a stream has begun.
 
-    Runs until the events end; raises HandoffError with the reason.
+    Returns when the host's own limit ended the stream; else raises Unreachable.
     """
     reader: asyncio.Task[None] | None = None
     try:
         while True:
-            new = await _begin(connection, heard)
-            if reader is not None:
-                await _end(reader)
-            reader = new
+            following = await _begin(connection, heard)
+            await _end(reader)
+            reader = following
             await begun()
-            done, _ = await asyncio.wait({reader}, timeout=rotate_s)
-            if done:
+            ended, _ = await asyncio.wait({reader}, timeout=rotate_s)
+            if ended:
                 return await reader
     finally:
-        if reader is not None:
-            await _end(reader)
+        await _end(reader)
 
 
-async def _end(reader: asyncio.Task[None]) -> None:
-    reader.cancel()
-    await asyncio.gather(reader, return_exceptions=True)
+async def _end(reader: asyncio.Task[None] | None) -> None:
+    if reader is not None:
+        reader.cancel()
+        await asyncio.gather(reader, return_exceptions=True)
 
 
 async def _begin(
     connection: Connection, heard: Callable[[str], None]
 ) -> asyncio.Task[None]:
-    """Open a stream and wait until virsh has connected: it prints its URI first."""
-    opened = asyncio.Event()
-    reader = asyncio.create_task(_read(connection, heard, opened), name="tower events")
-    waiting = asyncio.create_task(opened.wait())
+    """Open a stream and wait until virsh has connected to its daemon."""
+    connected = asyncio.get_running_loop().create_future()
+    reader = asyncio.create_task(_read(connection, heard, connected))
     try:
-        async with AsyncExitStack() as stack:
-            stack.callback(waiting.cancel)
-            await asyncio.wait({reader, waiting}, return_when="FIRST_COMPLETED")
+        await asyncio.wait(
+            {reader, connected},
+            timeout=_CONNECT_S,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
     except asyncio.CancelledError:
         await _end(reader)
         raise
     if reader.done():
         await reader
+    if not connected.done():
+        await _end(reader)
+        host = connection.credentials.host
+        raise Unreachable("tower_timeout", host=host, request="events")
     return reader
 
 
 async def _read(
-    connection: Connection, heard: Callable[[str], None], opened: asyncio.Event
+    connection: Connection,
+    heard: Callable[[str], None],
+    connected: asyncio.Future[None],
 ) -> None:
+    """Read a stream to its end. Its first line is the URI: virsh has connected."""
     async with connection.stream("events") as stream:
         async for line in stream.lines():
-            if opened.is_set():
+            if connected.done():
                 heard(line)
             elif line.strip():
-                opened.set()
-        error = error_of(await stream.ended(), otherwise="events_ended")
-    raise as_unreachable(error)
-
-
-def as_unreachable(error: HandoffError) -> Unreachable:
-    """Without its events a host is as good as not there."""
-    return Unreachable(error.reason.key, **error.reason.placeholders)
+                connected.set_result(None)
+        answer = await stream.ended()
+    if answer.exit_status != TIMED_OUT:
+        raise unreachable(error_of(answer, otherwise="events_ended"))

@@ -39,7 +39,7 @@ class PciCard:
     """A slot with a GPU in it, with all its functions.
 
     `spoilers`: members of its IOMMU group that a host's own driver has, which keeps the
-    group from being given to a machine. `opened_by`: processes that have it open now.
+    group from being given to a machine. `opened_by`: who on the host has it open now.
     """
 
     address: PciAddress
@@ -85,7 +85,8 @@ def _read(text: str) -> tuple[list[PciFunction], list[tuple[str, str]]]:
                 continue
         elif key == "open":
             device, _, process = value.partition(" ")
-            opened.append((device, process))
+            pid, _, command = process.partition(" ")
+            opened.append((device, f"{command} ({pid})"))
         elif functions:
             _note(functions[-1], key, value)
     return functions, opened

@@ -88,18 +88,15 @@ v shutdown --domain "$1" --mode acpi
 
 CARDS = """
 cd /sys/bus/pci/devices 2>/dev/null || exit 0;
-slots=" "; groups=" ";
+w=" ";
 for d in *; do
   read -r c <"$d/class" || continue;
   case $c in 0x03*) ;; *) continue;; esac;
-  slots="$slots${d%.*} ";
-  if g=$(readlink "$d/iommu_group"); then groups="$groups${g##*/} "; fi;
+  for f in "${d%.*}".* "$d"/iommu_group/devices/*; do w="$w${f##*/} "; done;
 done 2>/dev/null;
 for d in *; do
+  case $w in *" $d "*) ;; *) continue;; esac;
   g=$(readlink "$d/iommu_group" 2>/dev/null) && g=${g##*/} || g=-;
-  case $slots in *" ${d%.*} "*) ;; *)
-    case $groups in *" $g "*) ;; *) continue;; esac;;
-  esac;
   o=$(readlink "$d/driver" 2>/dev/null) && o=${o##*/} || o=-;
   echo "function=$d";
   echo "driver=$o";

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
+import errno
 import socket
 from typing import override
 
@@ -10,7 +11,7 @@ import asyncssh
 
 from .answer import Answer, never_began
 from .credentials import Credentials, HostKey
-from .errors import HandoffError, HostKeyChanged, LoginRefused, Unreachable
+from .errors import HostKeyChanged, LoginRefused, Unreachable
 from .scripts import BEGIN
 
 _HOST_KEY_ALGORITHMS = (
@@ -131,7 +132,7 @@ class Stream:
     async def begin(self) -> None:
         """Skip what the login printed; raise if our script never ran."""
         banner = ""
-        while line := await self._process.stdout.readline():
+        while line := await self._line():
             if line.rstrip("\r\n").endswith(BEGIN):
                 return
             banner += line
@@ -139,16 +140,26 @@ class Stream:
 
     async def lines(self) -> AsyncGenerator[str]:
         """Every line as it comes, without its end."""
-        while line := await self._process.stdout.readline():
+        while line := await self._line():
             yield line.rstrip("\r\n")
 
     async def ended(self) -> Answer:
         """Tell how it ended."""
         return await self._ended("")
 
+    async def _line(self) -> str:
+        """The next line, empty at the end; a lost connection is Unreachable."""
+        try:
+            return await self._process.stdout.readline()
+        except (asyncssh.Error, OSError) as err:
+            raise Unreachable("connection_lost") from err
+
     async def _ended(self, stdout: str) -> Answer:
-        stderr = await self._process.stderr.read()
-        await self._process.wait_closed()
+        try:
+            stderr = await self._process.stderr.read()
+            await self._process.wait_closed()
+        except (asyncssh.Error, OSError) as err:
+            raise Unreachable("connection_lost") from err
         return Answer(
             stdout=stdout, stderr=stderr, exit_status=self._process.returncode
         )
@@ -160,7 +171,7 @@ class Stream:
 
 async def dial(credentials: Credentials, timeout_s: float) -> Link:
     """Log in to the host whose key is pinned."""
-    pinned = asyncssh.import_public_key(credentials.host_key)
+    pinned = _read_host_key(credentials.host_key)
     keys = await asyncio.to_thread(_read_keys, credentials)
     pin = _Pin(pinned)
     with _sentences_of_dialling(credentials.host, credentials.port):
@@ -224,6 +235,13 @@ def _algorithms(pinned: asyncssh.SSHKey) -> list[str]:
     return own + [kind for kind in _HOST_KEY_ALGORITHMS if kind not in own]
 
 
+def _read_host_key(line: str) -> asyncssh.SSHKey:
+    try:
+        return asyncssh.import_public_key(line)
+    except asyncssh.KeyImportError as err:
+        raise Unreachable("host_key_unreadable") from err
+
+
 def _read_keys(credentials: Credentials) -> list[asyncssh.SSHKey]:
     """Read our private key; slow when it has a passphrase."""
     if not credentials.private_key:
@@ -234,10 +252,10 @@ def _read_keys(credentials: Credentials) -> list[asyncssh.SSHKey]:
     except (asyncssh.KeyImportError, asyncssh.KeyEncryptionError) as err:
         said = str(err)
     if said.startswith("Passphrase must"):
-        raise HandoffError("key_needs_passphrase")
+        raise LoginRefused("key_needs_passphrase")
     if credentials.passphrase and ("ecrypt" in said or "passphrase" in said):
-        raise HandoffError("passphrase_wrong")
-    raise HandoffError("key_unreadable", cause=said)
+        raise LoginRefused("passphrase_wrong")
+    raise LoginRefused("key_unreadable", cause=said)
 
 
 @contextmanager
@@ -255,4 +273,12 @@ def _sentences_of_dialling(host: str, port: int) -> Iterator[None]:
             "tower_not_ssh", host=host, port=port, cause=err.reason
         ) from err
     except OSError as err:
-        raise Unreachable("tower_unreachable", host=host, port=port) from err
+        key = "tower_port_closed" if _all_refused(err) else "tower_unreachable"
+        raise Unreachable(key, host=host, port=port) from err
+
+
+def _all_refused(err: OSError) -> bool:
+    """Whether a name's every address refused: asyncio then tells them in one text."""
+    said = str(err)
+    refused = said.count(f"[Errno {errno.ECONNREFUSED}]")
+    return refused > 0 and refused == said.count("[Errno ")

@@ -40,8 +40,8 @@ namespaces = [ ]
 max_core = 0
 """
 LIBVIRTD_CONF = """
-log_filters="3:remote 3:util.json 3:rpc 3:event"
-log_outputs="2:file:{folder}/libvirtd.log"
+log_filters="1:libvirt.domain 3:remote 3:util.json 3:rpc 3:event"
+log_outputs="1:file:{folder}/libvirtd.log"
 auth_unix_ro = "none"
 auth_unix_rw = "none"
 """

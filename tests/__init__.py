@@ -1,0 +1,1 @@
+"""The tests, and the towers that they and the demo run on."""

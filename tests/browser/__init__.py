@@ -1,0 +1,1 @@
+"""The dashboard, pressed in a real browser."""

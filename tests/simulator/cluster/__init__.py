@@ -1,0 +1,1 @@
+"""The cluster: a Kubernetes API over HTTPS, with two nodes and the controllers it needs."""
