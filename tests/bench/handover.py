@@ -12,6 +12,7 @@ from typing import Any
 
 from homeassistant.core import Event, HomeAssistant
 
+from tests.lab import manifests
 from tests.lab.build import kubernetes
 from tests.lab.cast import ALICE, GPU_NODE, NODE_NAME
 from tests.lab.lab import Lab
@@ -54,42 +55,14 @@ async def measure(options: argparse.Namespace) -> dict[str, float]:
 
 def deploy(lab: Lab) -> None:
     """One pod on the GPU node, that takes half a second to stop."""
-    affinity = {
-        "nodeAffinity": {
-            "preferredDuringSchedulingIgnoredDuringExecution": [
-                {
-                    "weight": 100,
-                    "preference": {
-                        "matchFields": [
-                            {
-                                "key": "metadata.name",
-                                "operator": "In",
-                                "values": [NODE_NAME],
-                            }
-                        ]
-                    },
-                }
-            ]
-        }
-    }
-    limits = {"limits": {"nvidia.com/gpu": "1"}}
-    container = {"name": "c", "image": "x.invalid/c", "resources": limits}
-    spec = {
-        "affinity": affinity,
-        "terminationGracePeriodSeconds": 5,
-        "containers": [container],
-    }
-    template = {"metadata": {"labels": {"app": "bench"}}, "spec": spec}
-    deployment = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "bench", "namespace": "default"},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": {"app": "bench"}},
-            "template": template,
-        },
-    }
+    deployment = manifests.deployment(
+        "bench",
+        replicas=1,
+        gpus=1,
+        grace_s=5,
+        labels={"app": "bench"},
+        on_node=NODE_NAME,
+    )
     lab.control_plane.kubectl("apply", "-f", "-", stdin=json.dumps(deployment))
     _wait_for_pod(lab)
 

@@ -57,7 +57,12 @@ def dashboard(found: Entities) -> dict[str, Any]:
 
 
 def _tile(entity_id: str) -> dict[str, Any]:
-    return {"type": "tile", "entity": entity_id, "grid_options": {"columns": "full"}}
+    return {
+        "type": "tile",
+        "entity": entity_id,
+        "name": {"type": "device"},
+        "grid_options": {"columns": "full"},
+    }
 
 
 def _switch(entity_id: str) -> dict[str, Any]:

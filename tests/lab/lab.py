@@ -73,6 +73,11 @@ class Lab:
             self.virsh("start", GPU_NODE.uuid)
         self.wait_for_node()
 
+    def up_api(self) -> None:
+        """Start the API server if a test left it stopped."""
+        if not alive(self.run, "apiserver"):
+            self.control_plane.start_api()
+
     def down(self) -> None:
         """End everything that this lab started."""
         end(self.run, "tower")

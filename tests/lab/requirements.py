@@ -47,8 +47,8 @@ def install_missing() -> None:
         return
     print(f"lab: installing {', '.join(missing)}", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    quiet = {"stdout": subprocess.DEVNULL, "env": environment, "check": True}
-    subprocess.run(["apt-get", "-qq", "update"], **quiet)
+    quiet = {"stdout": subprocess.DEVNULL, "env": environment}
+    subprocess.run(["apt-get", "-qq", "update"], check=True, **quiet)
     subprocess.run(
         ["apt-get", "-qq", "install", "-y", "--no-install-recommends", *missing],
         **quiet,

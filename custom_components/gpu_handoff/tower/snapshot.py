@@ -51,9 +51,7 @@ def claimed_addresses(view: TowerView) -> set[str]:
     return {view.cards[card].address for card in claimed if card in view.cards}
 
 
-def _read(
-    text: str | None, name: str, problems: dict[str, Reason]
-) -> DomainXml | None:
+def _read(text: str | None, name: str, problems: dict[str, Reason]) -> DomainXml | None:
     if not text:
         return None
     try:

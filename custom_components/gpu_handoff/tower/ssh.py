@@ -137,7 +137,11 @@ class Connection:
         if self._opening is None:
             self._opening = asyncio.create_task(self._dial())
             self._opening.add_done_callback(self._dialled)
-        return await asyncio.shield(self._opening)
+        opening = self._opening
+        await asyncio.wait({opening})
+        if opening.cancelled():
+            raise Unreachable("connection_closed")
+        return opening.result()
 
     async def _dial(self) -> wire.Link:
         library = await _library()
@@ -173,5 +177,5 @@ class _Wire(Protocol):
 
 async def _library() -> _Wire:
     """Import the SSH library off the loop, where it is first needed."""
-    module = await asyncio.to_thread(import_module, ".wire", __package__)
+    module = await asyncio.to_thread(import_module, ".login", __package__)
     return cast("_Wire", module)

@@ -130,9 +130,7 @@ def refresh_text(
     listed = "".join(f"{machine.uuid} {machine.name}\n" for machine in machines)
     wanted = {machine.uuid for machine in machines} if asked is None else set(asked)
     parts = "".join(m.printed() for m in machines if m.uuid in wanted)
-    return (
-        f"boot_id={BOOT_ID}\n<<</uri>>>{uri}\n<<</list>>>{listed}{parts}<<</end>>>"
-    )
+    return f"boot_id={BOOT_ID}\n<<</uri>>>{uri}\n<<</list>>>{listed}{parts}<<</end>>>"
 
 
 def household() -> list[Machine]:
@@ -140,5 +138,5 @@ def household() -> list[Machine]:
     return [
         Machine(NODE, "gpu-node", CARD1, CARD2, state=1),
         Machine(ALICE, "gaming-alice", CARD1),
-        Machine(BOB, "Bob's \"PC\"", CARD2),
+        Machine(BOB, 'Bob\'s "PC"', CARD2),
     ]

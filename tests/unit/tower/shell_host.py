@@ -30,8 +30,8 @@ case "$*" in
   --version) echo 9.0.0; exit;;
   help*) cat "$FAKE_HOST/help" 2>/dev/null; exit;;
   *" event "*|*"; event "*)
-    echo qemu:///system
     echo $$ >"$FAKE_HOST/event.pid"
+    echo qemu:///system
     cat "$FAKE_HOST/events" 2>/dev/null
     exec sleep 30;;
 esac

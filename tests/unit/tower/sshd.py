@@ -100,9 +100,38 @@ class Sshd:
             stderr=asyncio.subprocess.PIPE,
             env=os.environ | self.environment,
         )
-        await process.redirect(stdin=ran.stdin, stdout=ran.stdout, stderr=ran.stderr)
-        await process.stdout.drain()
-        process.exit(await ran.wait())
+        feeding = asyncio.create_task(_feed(process, ran))
+        try:
+            await asyncio.gather(
+                _pump(ran.stdout, process.stdout), _pump(ran.stderr, process.stderr)
+            )
+            process.exit(await ran.wait())
+        finally:
+            feeding.cancel()
+            await asyncio.gather(feeding, return_exceptions=True)
+
+
+async def _feed(
+    process: asyncssh.SSHServerProcess[bytes], ran: asyncio.subprocess.Process
+) -> None:
+    """Carry what the client says, and the end of it, to the program."""
+    assert ran.stdin
+    try:
+        while data := await process.stdin.read(65536):
+            ran.stdin.write(data)
+    except asyncssh.Error:
+        pass
+    finally:
+        ran.stdin.close()
+
+
+async def _pump(
+    reader: asyncio.StreamReader | None, writer: asyncssh.SSHWriter[bytes]
+) -> None:
+    assert reader
+    while data := await reader.read(65536):
+        if not writer.is_closing():
+            writer.write(data)
 
 
 class _Server(asyncssh.SSHServer):

@@ -91,7 +91,7 @@ def test_a_card_that_is_gone_is_still_known() -> None:
 
 def test_another_model_in_the_same_slot_is_another_card() -> None:
     updated, matched = match([CARD1], cards_at("01", device="2b85"))
-    assert [card.card_id for card in updated][0] == "card1"
+    assert updated[0].card_id == "card1"
     assert len(updated) == 2
     assert "card1" not in matched
 

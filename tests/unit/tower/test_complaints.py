@@ -40,7 +40,11 @@ NIXOS_SUDO = (
         ),
         (NIXOS_SUDO, 1, "wrong_sudo"),
         ("sudo: a password is required\n", 1, "sudo_needs_password"),
-        ("sudo: a terminal is required to read the password\n", 1, "sudo_needs_password"),
+        (
+            "sudo: a terminal is required to read the password\n",
+            1,
+            "sudo_needs_password",
+        ),
         ("me is not in the sudoers file.\n", 1, "sudo_refused"),
         (
             "Sorry, user me is not allowed to execute '/usr/bin/virsh' as root.\n",
@@ -85,7 +89,10 @@ def test_trouble_with_libvirt_is_a_sentence_of_its_own(
             f"{START}error: Cannot access storage file '/nope.iso': Permission denied\n",
             "start_refused_file",
         ),
-        (f"{START}{INVALID}PCI device 0000:0a:00.0 is in use\n", "start_refused_card_busy"),
+        (
+            f"{START}{INVALID}PCI device 0000:0a:00.0 is in use\n",
+            "start_refused_card_busy",
+        ),
         (
             "error: Guest agent is not responding: QEMU guest agent is not connected\n",
             "agent_not_answering",
@@ -112,7 +119,7 @@ def test_an_order_that_failed_says_why(stderr: str, key: str) -> None:
 def test_a_card_in_use_names_its_address_and_its_holder() -> None:
     stderr = (
         f"{START}{INVALID}PCI device 0000:01:00.1 is in use by driver QEMU,"
-        " domain Bob's \"PC\"\n"
+        ' domain Bob\'s "PC"\n'
     )
     reason = error_of(Answer(stderr=stderr, exit_status=1)).reason
     assert reason.key == "start_refused_card_in_use"

@@ -47,9 +47,7 @@ def host(host: FakeHost) -> FakeHost:
     return host
 
 
-def answer_with(
-    host: FakeHost, what: Callable[[HostContext], Answer | None]
-) -> None:
+def answer_with(host: FakeHost, what: Callable[[HostContext], Answer | None]) -> None:
     """Let the answer to a refresh depend on how virsh is called."""
 
     def refresh(*args: str) -> Answer:
@@ -86,7 +84,7 @@ async def test_the_machine_that_shares_most_cards_is_proposed_as_the_node(
         BOB: Role.GAMING,
     }
     names = {domain.name: len(domain.cards) for domain in found.domains}
-    assert names == {"gpu-node": 2, "gaming-alice": 1, "Bob's \"PC\"": 1}
+    assert names == {"gpu-node": 2, "gaming-alice": 1, 'Bob\'s "PC"': 1}
 
 
 async def test_an_old_virsh_is_not_asked_for_what_it_does_not_have(

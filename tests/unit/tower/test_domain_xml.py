@@ -126,12 +126,16 @@ def test_the_agents_channel_says_how_it_is(channel: str | None, agent: Agent) ->
 
 
 def test_another_channel_is_no_agent() -> None:
-    text = domain(ALICE, "alice").replace("org.qemu.guest_agent.0", "com.redhat.spice.0")
+    text = domain(ALICE, "alice").replace(
+        "org.qemu.guest_agent.0", "com.redhat.spice.0"
+    )
     assert read_domain(text).agent is Agent.NONE
 
 
 def test_a_disconnected_agent_is_silent() -> None:
-    text = domain(ALICE, "a", agent="connected").replace("'connected'", "'disconnected'")
+    text = domain(ALICE, "a", agent="connected").replace(
+        "'connected'", "'disconnected'"
+    )
     assert read_domain(text).agent is Agent.SILENT
 
 
@@ -140,9 +144,7 @@ def test_a_name_is_read_as_it_is(name: str) -> None:
     assert read_domain(domain(ALICE, name)).name == name
 
 
-BOMB = (
-    "<!DOCTYPE d [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;&a;'>]><domain>&b;</domain>"
-)
+BOMB = "<!DOCTYPE d [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;&a;'>]><domain>&b;</domain>"
 OUTSIDE = "<!DOCTYPE d [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><domain>&x;</domain>"
 
 

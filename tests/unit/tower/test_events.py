@@ -29,7 +29,9 @@ HOSTILE = """\
 
 
 def test_a_hostile_name_neither_hides_an_event_nor_makes_one_up() -> None:
-    events = [event for line in HOSTILE.splitlines() if (event := read_event(line, NAMES))]
+    events = [
+        event for line in HOSTILE.splitlines() if (event := read_event(line, NAMES))
+    ]
     assert events == [
         TowerEvent(kind=EventKind.LIFECYCLE, uuid=KID, what="Resumed Unpaused"),
         TowerEvent(kind=EventKind.LIFECYCLE, uuid=KID, what="Started Booted"),
@@ -46,7 +48,9 @@ def line(rest: str) -> str:
 def test_the_longest_name_that_fits_is_meant() -> None:
     names = {"a": BLUE, "a': Stopped Shutdown": KID}
     event = read_event(line("'a': Stopped Shutdown': Started Booted"), names)
-    assert event == TowerEvent(kind=EventKind.LIFECYCLE, uuid=KID, what="Started Booted")
+    assert event == TowerEvent(
+        kind=EventKind.LIFECYCLE, uuid=KID, what="Started Booted"
+    )
 
 
 def test_an_old_virsh_puts_no_quotes_round_a_name() -> None:
@@ -57,7 +61,9 @@ def test_an_old_virsh_puts_no_quotes_round_a_name() -> None:
 
 def test_an_event_of_a_machine_that_nobody_knows_is_a_reason_to_look() -> None:
     event = read_event(line("'new': Defined Added"), NAMES)
-    assert event == TowerEvent(kind=EventKind.LIFECYCLE, uuid=None, what="Defined Added")
+    assert event == TowerEvent(
+        kind=EventKind.LIFECYCLE, uuid=None, what="Defined Added"
+    )
 
 
 def test_an_agent_that_leaves_is_disconnected() -> None:

@@ -39,9 +39,7 @@ def run(
         env=os.environ | host.environment | asked,
         stdin=subprocess.DEVNULL,
     )
-    said_back = Answer(
-        stdout=ran.stdout, stderr=ran.stderr, exit_status=ran.returncode
-    )
+    said_back = Answer(stdout=ran.stdout, stderr=ran.stderr, exit_status=ran.returncode)
     return without_banner(said_back, "handoff")
 
 

@@ -112,7 +112,9 @@ async def test_the_clusters_own_file_is_read(host: FakeHost) -> None:
     [
         (Answer(exit_status=2), "kubeconfig_not_on_host"),
         (
-            Answer(stderr="/etc/rancher/k3s/k3s.yaml: Permission denied", exit_status=13),
+            Answer(
+                stderr="/etc/rancher/k3s/k3s.yaml: Permission denied", exit_status=13
+            ),
             "kubeconfig_unreadable_on_host",
         ),
         (

@@ -49,9 +49,7 @@ def test_a_shell_that_runs_nothing_is_a_sentence(host: ShellHost) -> None:
     path = shutil.which("nologin") or "/usr/sbin/nologin"
     if not Path(path).exists():
         pytest.skip("nologin is not installed")
-    ran = subprocess.run(
-        [path, "-c", "x"], check=False, capture_output=True, text=True
-    )
+    ran = subprocess.run([path, "-c", "x"], check=False, capture_output=True, text=True)
     said = Answer(stdout=ran.stdout, stderr=ran.stderr, exit_status=ran.returncode)
     with pytest.raises(Exception, match="account_disabled"):
         without_banner(said, "games")

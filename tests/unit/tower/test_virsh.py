@@ -13,7 +13,7 @@ def test_every_part_of_a_refresh_is_found() -> None:
     assert refresh.names == {
         NODE: "gpu-node",
         ALICE: "gaming-alice",
-        BOB: "Bob's \"PC\"",
+        BOB: 'Bob\'s "PC"',
     }
     assert refresh.states[NODE] == (Power.RUNNING, "booted")
     assert refresh.live[ALICE].startswith("<domain")
