@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+READY_AFTER = {"lab/ready-delay": "1500ms"}
+"""A pod is not ready at once: evictions of one budget that meet are tried again by the
+server itself after half a second, and a quicker replacement would hide the budget."""
+
 
 def deployment(
     name: str,
@@ -30,7 +34,10 @@ def deployment(
         "spec": {
             "replicas": replicas,
             "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": spec},
+            "template": {
+                "metadata": {"labels": labels, "annotations": READY_AFTER},
+                "spec": spec,
+            },
         },
     }
 

@@ -51,5 +51,6 @@ def install_missing() -> None:
     subprocess.run(["apt-get", "-qq", "update"], check=True, **quiet)
     subprocess.run(
         ["apt-get", "-qq", "install", "-y", "--no-install-recommends", *missing],
+        check=True,
         **quiet,
     )

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from . import manifests
-from .cast import CAST, GPU_NODE, NODE_NAME, Machine
+from .cast import CAST, GPU_NODE, NODE_NAME, OTHER_NODE, Machine
 from .lab import Lab
 
 NAMESPACE = "default"
@@ -77,7 +77,7 @@ class LabStage:
                 self._end(GPU_NODE)
             self.lab.virsh("start", GPU_NODE.uuid)
         self._delete_content()
-        self._kubectl("uncordon", NODE_NAME)
+        self._kubectl("uncordon", NODE_NAME, OTHER_NODE)
         self._kubectl("annotate", "node", NODE_NAME, "gpu-handoff/cordoned-by-")
         self.lab.wait_for_node()
         self._audited = len(self.lab.control_plane.audit())
@@ -112,7 +112,7 @@ class LabStage:
         labels: Mapping[str, str] | None = None,
         on_node: str | None = NODE_NAME,
     ) -> None:
-        """Make one, and wait until its pods run. They would rather run on `on_node`."""
+        """Make one, and wait until its pods run, all on `on_node` if that is given."""
         deployment = manifests.deployment(
             name,
             replicas=replicas,
@@ -121,13 +121,24 @@ class LabStage:
             labels=dict(labels or {"app": name}),
             on_node=on_node,
         )
-        await asyncio.to_thread(self._apply, deployment)
         selector = ",".join(f"{k}={v}" for k, v in (labels or {"app": name}).items())
-        await asyncio.to_thread(
-            _until,
-            lambda: len(self._running(selector)) >= replicas,
-            f"the pods of {name} to run",
+        await asyncio.to_thread(self._deploy, deployment, selector, replicas, on_node)
+
+    def _deploy(
+        self,
+        deployment: dict[str, Any],
+        selector: str,
+        replicas: int,
+        on_node: str | None,
+    ) -> None:
+        """The scheduler spreads pods: the other node is closed while these are placed."""
+        if on_node == NODE_NAME:
+            self._kubectl("cordon", OTHER_NODE)
+        self._apply(deployment)
+        _until(
+            lambda: len(self._running(selector)) >= replicas, f"the pods of {selector}"
         )
+        self._kubectl("uncordon", OTHER_NODE)
 
     async def create_budget(
         self,
@@ -191,9 +202,13 @@ class LabStage:
         return [
             pod["metadata"]["name"]
             for pod in json.loads(listed)["items"]
-            if pod["status"].get("phase") == "Running"
-            and not pod["metadata"].get("deletionTimestamp")
+            if _is_ready(pod) and not pod["metadata"].get("deletionTimestamp")
         ]
+
+
+def _is_ready(pod: dict[str, Any]) -> bool:
+    conditions = pod["status"].get("conditions", ())
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
 
 
 def _request(entry: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from .snapshot import take_snapshot
 from .ssh import Connection
 from .virsh import Refresh
 
-_REAL_SUDO = "/run/wrappers/bin/sudo"
 _LIKE_A_NODE = re.compile(r"node|k3s|k8s|kube|worker|cluster", re.IGNORECASE)
 
 
@@ -112,7 +111,7 @@ async def _refresh_somehow(connection: Connection, hello: Hello) -> Refresh:
         raise refused or Unreachable("libvirt_failed", cause="")
     if hello.powerless_sudo and not hello.sudo:
         path = hello.powerless_sudo
-        raise Unreachable("wrong_sudo", path=path, remedy=_REAL_SUDO) from refused
+        raise Unreachable("wrong_sudo", path=path) from refused
     raise Unreachable("libvirt_permission", user=hello.user) from refused
 
 

@@ -163,8 +163,8 @@ async def fetch_host_key(
     return await library.look_at_host_key(host, port, timeout_s)
 
 
-class _Wire(Protocol):
-    """The module that holds the SSH library."""
+class _Login(Protocol):
+    """The module that logs in; it brings the SSH library with it."""
 
     async def dial(self, credentials: Credentials, timeout_s: float, /) -> wire.Link:
         """Log in."""
@@ -175,7 +175,7 @@ class _Wire(Protocol):
         """Ask for the host's key."""
 
 
-async def _library() -> _Wire:
+async def _library() -> _Login:
     """Import the SSH library off the loop, where it is first needed."""
     module = await asyncio.to_thread(import_module, ".login", __package__)
-    return cast("_Wire", module)
+    return cast("_Login", module)

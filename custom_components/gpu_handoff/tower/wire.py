@@ -1,18 +1,15 @@
 """What goes over an open SSH connection, with the library's errors made our own."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
-import errno
-import socket
-from typing import override
 
 import asyncssh
 
 from .answer import Answer, never_began
-from .credentials import Credentials, HostKey
-from .errors import HostKeyChanged, LoginRefused, Unreachable
+from .errors import Unreachable
 from .scripts import BEGIN
+from .tunnel import Pair
+
 
 class Link:
     """One open connection."""
