@@ -51,18 +51,21 @@ class Acts:
 
     def forget_obeyed(self, world: World) -> None:
         """Forget shutdown orders of machines that are off: the next run owes nothing."""
-        for key in [key for key in self.sent if key[0] in SHUTDOWNS]:
-            vm = world.tower.vms.get(key[1]) if world.tower else None
-            returned = self.sent[key].returned_at is not None
-            if returned and vm is not None and vm.power is Power.OFF:
-                del self.sent[key]
+        vms = world.tower.vms.values() if world.tower else ()
+        off = {vm.vm_id for vm in vms if vm.power is Power.OFF}
+        self._keep(lambda kind, vm_id: kind not in SHUTDOWNS or vm_id not in off)
 
     def forget_returned(self) -> None:
         """Forget what ended operations did, so that the next is not held up by it."""
-        for key in list(self.sent):
-            ended = self.sent[key].returned_at is not None
-            if ended and key[0] not in SHUTDOWNS:
-                del self.sent[key]
+        self._keep(lambda kind, _: kind in SHUTDOWNS)
+
+    def _keep(self, worth: Callable[[ActKind, VmId], bool]) -> None:
+        """Keep what runs still, and what is worth it."""
+        self.sent = {
+            (kind, vm_id): sent
+            for (kind, vm_id), sent in self.sent.items()
+            if sent.returned_at is None or worth(kind, vm_id)
+        }
 
     async def stop(self) -> None:
         """Cancel what runs and wait for it."""

@@ -10,10 +10,8 @@ from .world import ActKind, DrainPolicy, Fate, NodeView, Pod, Power, Vm
 PAST_THE_DRAIN = frozenset({Phase.WAITING_FOR_AGENT, Phase.STOPPING_NODE})
 
 
-def clear_node(look: Look, node: Vm) -> Answer | None:
-    """Answer what is next until the node is off; None once it is."""
-    if node.power is Power.OFF:
-        return None
+def clear_node(look: Look, node: Vm) -> Answer:
+    """Answer what is next until the node, which has the cards now, is off."""
     if node.power is Power.CRASHED:
         return look.give_up(Reason.of("node_crashed", node=node.name))
     if look.late(Phase.STOPPING_NODE):

@@ -1,5 +1,7 @@
 """From "she wants to play" to a running machine with its cards: one step after another."""
 
+from itertools import takewhile
+
 from .answers import Act, Answer, Done, NeedsPerson, RollBack
 from .clear_node import clear_node
 from .look import Look
@@ -88,9 +90,7 @@ def _cards_not_played_on(look: Look, vm: Vm) -> Answer | None:
         for holder in look.tower.holders(card_id):
             if holder.vm_id not in look.house.nodes and holder != vm:
                 return _rival(look, holder)
-    for earlier in look.wishes.values():
-        if earlier.vm_id == vm.vm_id:
-            return None
+    for earlier in takewhile(lambda w: w.vm_id != vm.vm_id, look.wishes.values()):
         rival = look.tower.vms.get(earlier.vm_id)
         if rival and look.wants_to_play(rival) and rival.wants & vm.wants:
             return look.give_up(Reason.of("card_promised", player=rival.name))
@@ -111,8 +111,8 @@ def _rival(look: Look, holder: Vm) -> Answer:
 def _cards_not_lent(look: Look, vm: Vm) -> Answer | None:
     for node_id in sorted(look.house.nodes):
         node = look.tower.vms.get(node_id)
-        if node and node.holds & vm.wants and (answer := clear_node(look, node)):
-            return answer
+        if node and node.holds & vm.wants:
+            return clear_node(look, node)
     if rival := look.rival_start(vm):
         return look.wait(Phase.QUEUED, Reason.of("rival_starting", vm=rival.name))
     return None

@@ -6,7 +6,7 @@ from typing import Any
 
 from .ports import ClusterPort, TowerPort
 from .reason import HandoffError, Reason
-from .world import ActKind, House, NodeView, Sent, VmId, World
+from .world import ActKind, House, Sent, VmId, World
 
 
 async def measure(
@@ -23,30 +23,25 @@ async def measure(
     their way must not be judged by answers from before its end.
     """
     sent = dict(sent)
-    seen: list[tuple[Any, Reason | None]] = await asyncio.gather(
+    tower_answer, *answers = await asyncio.gather(
         _ask(tower.measure(fresh=fresh)),
         *(_ask(cluster.measure()) for cluster in clusters.values()),
     )
-    (tower_view, tower_why), *views = seen
-    nodes: dict[VmId, NodeView] = {}
-    nodes_why: dict[VmId, Reason] = {}
-    for node_id, (view, why) in zip(clusters, views, strict=True):
-        if view is not None:
-            nodes[node_id] = view
-        elif why is not None:
-            nodes_why[node_id] = why
+    nodes = dict(zip(clusters, answers, strict=True))
+    silent = isinstance(tower_answer, Reason)
     return World(
         house=house,
-        tower=tower_view,
-        tower_why=tower_why,
-        nodes=nodes,
-        nodes_why=nodes_why,
+        tower=None if silent else tower_answer,
+        tower_why=tower_answer if silent else None,
+        nodes={i: a for i, a in nodes.items() if not isinstance(a, Reason)},
+        nodes_why={i: a for i, a in nodes.items() if isinstance(a, Reason)},
         sent=sent,
     )
 
 
-async def _ask[T](question: Coroutine[Any, Any, T]) -> tuple[T | None, Reason | None]:
+async def _ask(question: Coroutine[Any, Any, Any]) -> Any:
+    """Give the answer, or the reason why there is none."""
     try:
-        return await question, None
+        return await question
     except HandoffError as err:
-        return None, err.reason
+        return err.reason

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from .answers import Act, Answer, Done, NeedsPerson, Refuse, RollBack, Wait
+from .answers import Answer, Done, NeedsPerson, Refuse, RollBack, Wait
 from .operation import EVENT_OF, EventKind, HandoffEvent, Outcome, Result
 from .phases import Phase
 from .reason import Reason
@@ -112,21 +112,20 @@ class WishBook:
         wish = self.wishes[vm_id]
         if wish.settled:
             return self._apply_settled(wish, answer, world, now)
-        if not isinstance(answer, NeedsPerson):
-            self._stuck.pop(vm_id, None)
-        match answer:
-            case Act(phase=phase) | Wait(phase=phase):
-                self._go_to(wish, phase, now)
-            case Done(note=note):
-                self._reach(wish, note, world, now)
-            case Refuse(reason=reason):
-                del self.wishes[vm_id]
-                self._close(wish, Outcome.REFUSED, wish.phase, reason)
-            case RollBack(reason=reason, phase=phase):
-                self._roll_back(wish, Failure(phase=phase, reason=reason), now)
-                return True
-            case NeedsPerson(reason=reason, phase=phase):
-                self._stop_for_person(wish, phase, reason, now)
+        if isinstance(answer, NeedsPerson):
+            self._stop_for_person(wish, answer, now)
+            return False
+        self._stuck.pop(vm_id, None)
+        if isinstance(answer, RollBack):
+            self._roll_back(wish, answer, now)
+            return True
+        if isinstance(answer, Done):
+            self._reach(wish, answer.note, world, now)
+        elif isinstance(answer, Refuse):
+            del self.wishes[vm_id]
+            self._close(wish, Outcome.REFUSED, wish.phase, answer.reason)
+        else:
+            self._go_to(wish, answer.phase, now)
         return False
 
     def _apply_settled(
@@ -161,21 +160,20 @@ class WishBook:
             spent_s={**wish.spent_s, wish.phase: spent_s},
         )
 
-    def _roll_back(self, wish: Wish, failure: Failure, now: float) -> None:
+    def _roll_back(self, wish: Wish, answer: RollBack, now: float) -> None:
+        failure = Failure(phase=answer.phase, reason=answer.reason)
         undo = self._enter(wish, Phase.ROLLING_BACK, now)
         self.wishes[wish.vm_id] = replace(undo, want=Want.RESTORE, failure=failure)
         self._say(
             EventKind.PHASE_CHANGED, wish, Phase.ROLLING_BACK, reason=failure.reason
         )
 
-    def _stop_for_person(
-        self, wish: Wish, phase: Phase, reason: Reason, now: float
-    ) -> None:
-        self._go_to(wish, phase, now)
-        if self._stuck.get(wish.vm_id) == reason:
+    def _stop_for_person(self, wish: Wish, answer: NeedsPerson, now: float) -> None:
+        self._go_to(wish, answer.phase, now)
+        if self._stuck.get(wish.vm_id) == answer.reason:
             return
-        self._stuck[wish.vm_id] = reason
-        self._close(wish, Outcome.NEEDS_PERSON, phase, reason)
+        self._stuck[wish.vm_id] = answer.reason
+        self._close(wish, Outcome.NEEDS_PERSON, answer.phase, answer.reason)
 
     def _reach(self, wish: Wish, note: Reason | None, world: World, now: float) -> None:
         ended = self._enter(wish, Phase.IDLE, now)
