@@ -7,6 +7,7 @@ from typing import Any, override
 from homeassistant.config_entries import (
     SOURCE_REAUTH,
     ConfigEntry,
+    ConfigEntryState,
     ConfigFlow,
     ConfigFlowResult,
     ConfigSubentryData,
@@ -142,6 +143,10 @@ class HandoffConfigFlow(ClusterSteps, ConfigFlow, domain=DOMAIN):
         if self.source == SOURCE_REAUTH:
             self._abort_if_unique_id_mismatch(reason="another_host")
             entry = self._get_reauth_entry()
+            if (
+                entry.state is not ConfigEntryState.LOADED
+            ):  # no listener that reloads it
+                self.hass.config_entries.async_schedule_reload(entry.entry_id)
             return self.async_update_and_abort(entry, data_updates=self._data)
         self._abort_if_unique_id_configured()
         self._data[CONF_CARDS] = [card.as_dict() for card in found.known_cards]

@@ -25,6 +25,9 @@ from .const import (
 from .tower.commands import HostContext
 from .tower.ssh import Connection, Credentials
 
+API_TIMEOUT_S = 10.0
+"""The library itself would wait for ever."""
+
 
 def credentials_of(data: Mapping[str, Any]) -> Credentials:
     """Who we are to the host."""
@@ -84,4 +87,4 @@ def api_of(data: Mapping[str, Any], connection: Connection) -> Api | None:
         return None
     kubeconfig = read_kubeconfig(cluster[CONF_KUBECONFIG], cluster.get(CONF_CONTEXT))
     dial = Tunnels(connection).dial if cluster.get(CONF_VIA_TUNNEL) else None
-    return Api(kubeconfig, dial=dial)
+    return Api(kubeconfig, dial=dial, timeout_s=API_TIMEOUT_S)

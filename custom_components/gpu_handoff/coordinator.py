@@ -1,5 +1,6 @@
 """Brings the tower, the cluster and the heart of one config entry to Home Assistant."""
 
+import asyncio
 from collections.abc import Callable
 import logging
 from typing import Any
@@ -59,6 +60,7 @@ class HandoffCoordinator(DataUpdateCoordinator[HandoffState]):
         )
         self._event_listeners: list[Callable[[HandoffEvent], None]] = []
         self._push_asked = False
+        self._runners: list[asyncio.Task[None]] = []
         self.data = self._state()
 
     def _make_clusters(self, api: Api) -> dict[VmId, ClusterNode]:
@@ -96,14 +98,19 @@ class HandoffCoordinator(DataUpdateCoordinator[HandoffState]):
             "tower": self.tower.run(),
             **{f"cluster {i}": node.run() for i, node in self.clusters.items()},
         }
-        for name, runner in runners.items():
+        self._runners = [
             self.config_entry.async_create_background_task(
                 self.hass, runner, f"{DOMAIN} {name}"
             )
-        self._push()
+            for name, runner in runners.items()
+        ]
+        self.async_push()
 
     async def async_stop(self) -> None:
-        """Close everything."""
+        """End what runs, then close what it ran on."""
+        for runner in self._runners:
+            runner.cancel()
+        await asyncio.gather(*self._runners, return_exceptions=True)
         await self.heart.stop()
         for cluster in self.clusters.values():
             await cluster.close()
@@ -134,10 +141,11 @@ class HandoffCoordinator(DataUpdateCoordinator[HandoffState]):
         """Several changes of one moment are one push."""
         if not self._push_asked:
             self._push_asked = True
-            self.hass.loop.call_soon(self._push)
+            self.hass.loop.call_soon(self.async_push)
 
     @callback
-    def _push(self) -> None:
+    def async_push(self) -> None:
+        """Show what is known now."""
         self._push_asked = False
         self._keep_cards()
         self.async_set_updated_data(self._state())

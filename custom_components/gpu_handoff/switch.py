@@ -91,6 +91,7 @@ class PlaySwitch(VmEntity, SwitchEntity):
         return (self._context.user_id or "") if self._context else ""
 
     async def _answer(self, operation: str, wait: bool) -> ServiceResponse:
+        self.coordinator.async_push()
         if not wait:
             return {"operation": operation}
         result = await self._heart.wait_for(operation)

@@ -82,7 +82,7 @@ def _tell_evictions(audit: list[dict[str, Any]]) -> None:
     refused = sum(code == 429 for code in codes)
     print(
         f"  the API server's own record: {len(codes) - refused} pods evicted,"
-        f" {refused} evictions answered 429 by a disruption budget"
+        f" {refused} first answered 429 by a disruption budget"
     )
 
 

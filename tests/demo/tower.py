@@ -1,7 +1,9 @@
 """The tower of the demo: an embedded one, or the lab's real one."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from subprocess import SubprocessError
 from typing import Any, Protocol
 
 from .errors import DemoError
@@ -67,14 +69,19 @@ async def lab() -> AsyncGenerator[Tower]:
         raise DemoError(f"the lab cannot run here: {reason}")
     real = Lab()
     was_up = real.is_up
+    stage = LabStage(real)
+    starting = asyncio.create_task(stage.start())
     try:
-        stage = LabStage(real)
-        await stage.start()
+        await asyncio.shield(starting)
         await stage.reset()
         await furnish(stage)
         yield stage
         await stage.reset()
+    except (RuntimeError, SubprocessError) as err:
+        raise DemoError(f"the lab: {err}") from err
     finally:
+        # What is half begun cannot be ended: Ctrl-C waits for it.
+        await asyncio.gather(starting, return_exceptions=True)
         if not was_up:
             await stage.stop()
 

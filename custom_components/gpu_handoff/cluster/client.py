@@ -77,8 +77,8 @@ class Api:
                 response = await self._request(rest, method, path, query, body=body)
                 data = await response.read()
         content = await _parse(data)
-        if content is None and response.status == 429:
-            content = {}  # an overloaded server says so in plain text
+        if content is None and (response.status == 429 or response.status >= 500):
+            content = {}  # a server or proxy in trouble says so in plain text or HTML
         if content is None:
             address = str(self.kubeconfig.address)
             raise ApiError("not_kubernetes", status=response.status, address=address)

@@ -26,8 +26,6 @@ def of_transport(
     error: BaseException, *, address: str, name: str, timeout_s: float
 ) -> Unreachable:
     """Say why a request got no answer at all."""
-    if isinstance(error, Unreachable):
-        return error
     if (certificate := _certificate_error(error)) is not None:
         return _of_certificate(certificate, address=address, name=name)
     if isinstance(error, TimeoutError):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+import math
 from typing import Any
 
 
@@ -41,7 +42,9 @@ def retry_after_s(header: str | None, body: Mapping[str, Any]) -> float | None:
     said = details.get("retryAfterSeconds") if isinstance(details, dict) else None
     for value in (header, said):
         try:
-            return max(0.0, float(str(value)))
+            seconds = float(str(value))
         except ValueError:
             continue
+        if math.isfinite(seconds):
+            return max(0.0, seconds)
     return None

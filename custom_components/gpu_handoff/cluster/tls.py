@@ -68,4 +68,4 @@ def _private_file(content: bytes) -> Iterator[str]:
 
 
 def _words(error: Exception) -> str:
-    return getattr(error, "reason", None) or str(error.args[0] if error.args else error)
+    return getattr(error, "reason", None) or str(error.args[-1])

@@ -1,7 +1,7 @@
 """The same requests for an account that may do nothing else: a forced command of sshd."""
 
 from .commands import VERBS, HostContext, preamble
-from .scripts import BEGIN
+from .scripts import BEGIN, NO_SUCH_REQUEST
 
 _HEAD = """\
 #!/bin/sh
@@ -24,7 +24,7 @@ case $verb in
 _TAIL = f"""\
 *)
   echo "{BEGIN}"
-  echo "gpu-handoff: no such request" >&2
+  echo "{NO_SUCH_REQUEST}" >&2
   exit 64
   ;;
 esac

@@ -10,6 +10,9 @@ time limit. `v` runs virsh with all of these.
 BEGIN = "<<</gpu-handoff>>>"
 """Printed before anything of ours: what comes earlier is somebody's banner."""
 
+NO_SUCH_REQUEST = "gpu-handoff: no such request"
+"""What an account with our forced command says to anything that is not a request."""
+
 PREAMBLE = """
 LC_ALL=C; export LC_ALL;
 PATH="/run/wrappers/bin:${PATH:+$PATH:}/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:/run/current-system/sw/bin"; export PATH;

@@ -10,6 +10,7 @@ from .answer import Answer, without_banner
 from .commands import VERBS, WIDTHS, HostContext, Verb, command_line, request_line
 from .credentials import Credentials, HostKey, KeyPair, generate_key_pair
 from .errors import Unreachable
+from .scripts import NO_SUCH_REQUEST
 from .tunnel import Pair, Tunnel
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ _GOODBYE_S = 5.0
 
 
 class Connection:
-    """Requests to one host, over one connection that is opened when it is needed."""
+    """Requests to one host, over one connection that is opened when it is needed.
+
+    An account that turns out to have our forced command is spoken to in its way.
+    """
 
     def __init__(
         self,
@@ -48,6 +52,8 @@ class Connection:
         self._opening: asyncio.Task[wire.Link] | None = None
         self._tunnels: set[Tunnel] = set()
         self._closed = False
+        self._forced_command = credentials.forced_command
+        self._spoken = False
 
     async def run(self, verb: str, *args: str, stdin: str | None = None) -> Answer:
         """Make a request and wait for its end. Raises Unreachable."""
@@ -60,11 +66,18 @@ class Connection:
                     answer = await link.run(line, stdin)
             except TimeoutError as err:
                 raise self._too_slow(entry) from err
-        return without_banner(answer, self.credentials.username)
+        answer = without_banner(answer, self.credentials.username)
+        if NO_SUCH_REQUEST in answer.stderr and not self._forced_command:
+            self._forced_command = True
+            return await self.run(verb, *args, stdin=stdin)
+        self._spoken = True
+        return answer
 
     @asynccontextmanager
     async def stream(self, verb: str, *args: str) -> AsyncGenerator[wire.Stream]:
         """Make a request that goes on printing; leaving the block ends it on the host."""
+        if not self._spoken:
+            await self.run("ping")
         entry = VERBS[verb]
         line = self._line(entry, args)
         async with self._lanes[entry.lane]:
@@ -119,7 +132,7 @@ class Connection:
                 link.abort()
 
     def _line(self, verb: Verb, args: Sequence[str]) -> str:
-        if self.credentials.forced_command:
+        if self._forced_command:
             return request_line(verb.name, args)
         return command_line(verb.name, args, self.context)
 

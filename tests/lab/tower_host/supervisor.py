@@ -120,9 +120,10 @@ class Services:
         """Start it if it does not run."""
         if self.libvirtd is None:
             shim = {"LD_PRELOAD": str(self._shim)} if self._shim.exists() else {}
-            self.libvirtd = self._spawn(
-                "/usr/sbin/libvirtd", "-f", "/etc/libvirt/libvirtd.conf", **shim
-            )
+            # Its usual place is shared with the machine's own, and with other labs.
+            pid_file = str(self._folder / "libvirtd.pidfile")
+            daemon = ("/usr/sbin/libvirtd", "-f", "/etc/libvirt/libvirtd.conf")
+            self.libvirtd = self._spawn(*daemon, "-p", pid_file, **shim)
 
     def stop_libvirtd(self) -> None:
         """Stop it; the machines run on."""

@@ -155,7 +155,7 @@ def _merged(target: Any, patch: Any) -> Any:
 
 def _selected(event: Any, selector: str) -> bool:
     item = event.get("object") if isinstance(event, Mapping) else None
-    if not selector or not item or "name" not in item.get("metadata", {}):
+    if not selector or not item or "name" not in (item.get("metadata") or {}):
         return True
     path, _, value = selector.partition("=")
     for key in path.split("."):

@@ -243,6 +243,11 @@ def test_loopback_means_home_assistant_itself(server: str, address: str) -> None
     assert config.loopback_warning == Reason.of("kubeconfig_loopback", address=address)
 
 
+@pytest.mark.parametrize("host", ["tower.lan", "192.0.2.9", "[fd00:db8::10]"])
+def test_another_machine_is_no_loopback(host: str) -> None:
+    assert not at(f"https://{host}:6443").is_loopback
+
+
 @pytest.mark.parametrize(
     ("server", "host", "port", "base_path"),
     [

@@ -10,13 +10,14 @@ import shutil
 import asyncssh
 import pytest
 
-from custom_components.gpu_handoff.tower import commands
-from custom_components.gpu_handoff.tower.commands import Verb
+from custom_components.gpu_handoff.tower import commands, ssh, wire
+from custom_components.gpu_handoff.tower.commands import HostContext, Verb
 from custom_components.gpu_handoff.tower.errors import (
     HostKeyChanged,
     LoginRefused,
     Unreachable,
 )
+from custom_components.gpu_handoff.tower.forced_command import script
 from custom_components.gpu_handoff.tower.hello import read_hello
 from custom_components.gpu_handoff.tower.ssh import (
     Connection,
@@ -127,6 +128,24 @@ async def test_a_forced_command_is_told_the_verb_only(
     sshd.shell = str(shell)
     async with connected(sshd, forced_command=True) as connection:
         assert (await connection.run("start", ALICE)).stdout == f"start {ALICE}\n"
+
+
+async def test_an_account_with_our_forced_command_is_recognised(
+    sshd: Sshd, connection: Connection, tmp_path: Path, virsh: ShellHost
+) -> None:
+    forced = tmp_path / "gpu-handoff"
+    forced.write_text(script(HostContext()))
+    shell = tmp_path / "shell"
+    shell.write_text(
+        f'#!/bin/sh\nSSH_ORIGINAL_COMMAND="$2"; export SSH_ORIGINAL_COMMAND\n'
+        f"exec /bin/sh {forced}\n"
+    )
+    shell.chmod(0o755)
+    sshd.shell = str(shell)
+    async with connection.stream("events") as stream:
+        assert await anext(stream.lines()) == "qemu:///system"
+    await connection.run("start", ALICE)
+    assert sshd.commands[1:] == ["ping", "events", f"start {ALICE}"]
 
 
 async def test_a_changed_host_key_is_refused_with_both_fingerprints(
@@ -270,6 +289,35 @@ async def test_a_closed_port_is_said(sshd: Sshd) -> None:
 async def test_a_closed_port_of_a_name_with_two_addresses_is_said(sshd: Sshd) -> None:
     await sshd.stop()
     assert (await refusal(sshd, host="localhost")).reason.key == "tower_port_closed"
+
+
+async def test_a_name_whose_every_address_refuses_is_a_closed_port(
+    sshd: Sshd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def connect(*_: object, **__: object) -> None:
+        raise OSError(
+            "Multiple exceptions: [Errno 111] Connect call failed ('::1', 22, 0, 0),"
+            " [Errno 111] Connect call failed ('127.0.0.1', 22)"
+        )
+
+    monkeypatch.setattr(asyncssh, "connect", connect)
+    assert (await refusal(sshd)).reason.key == "tower_port_closed"
+
+
+async def test_an_address_that_cannot_be_reached_is_said(sshd: Sshd) -> None:
+    error = await refusal(sshd, host="255.255.255.255")
+    assert error.reason.key == "tower_unreachable"
+
+
+async def test_a_host_without_a_key_is_no_ssh_server(
+    sshd: Sshd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_key(*_: object, **__: object) -> None:
+        return None
+
+    monkeypatch.setattr(asyncssh, "get_server_host_key", no_key)
+    with pytest.raises(Unreachable, match="tower_not_ssh"):
+        await fetch_host_key("127.0.0.1", sshd.port)
 
 
 async def test_a_name_that_nobody_knows_is_said(sshd: Sshd) -> None:
@@ -560,6 +608,34 @@ async def test_closing_ends_what_goes_through_a_local_port(
         await connection.close()
         assert await reader.read() == b""
         writer.close()
+
+
+async def test_a_connection_lost_under_a_local_port_ends_its_use_quietly(
+    sshd: Sshd, connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def mute(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async with await asyncio.start_server(mute, "127.0.0.1", 0) as server:
+        far = server.sockets[0].getsockname()[1]
+        port, close = await connection.forward_local("127.0.0.1", far)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"x")
+        await asyncio.sleep(0.05)
+        sshd.drop_all()
+        assert await reader.read() == b""
+        writer.close()
+        await close()
+    assert "Unhandled" not in caplog.text
+
+
+async def test_a_host_that_does_not_say_goodbye_is_left(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await connection.run("ping")
+    monkeypatch.setattr(ssh, "_GOODBYE_S", 0.01)
+    monkeypatch.setattr(wire.Link, "close", lambda _: asyncio.sleep(20))
+    await connection.close()
 
 
 async def test_a_closed_connection_is_not_opened_again(

@@ -389,6 +389,17 @@ async def test_what_happened_while_the_stream_began_is_seen(
         )
 
 
+async def test_what_a_lost_stream_still_said_asks_nothing(
+    host: FakeHost, watched: Watched
+) -> None:
+    host.down = LOST
+    async with running(watched.tower):
+        await until(lambda: watched.tower.problem)
+        watched.tower._happened.set()
+        await until(lambda: not watched.tower._happened.is_set())
+    assert host.count("refresh") == 0
+
+
 async def test_an_act_does_not_wait_for_a_refresh(
     host: FakeHost, watched: Watched
 ) -> None:

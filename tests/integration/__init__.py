@@ -1,0 +1,1 @@
+"""The integration in Home Assistant, on the simulator."""
