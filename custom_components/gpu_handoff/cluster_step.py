@@ -6,8 +6,10 @@ from typing import Any
 from homeassistant.config_entries import ConfigFlow, ConfigFlowResult
 
 from . import flow_forms as forms
+from .cluster.client import Api
 from .cluster.kubeconfig import read as read_kubeconfig
 from .cluster.nodes import FoundNode, find_nodes, node_of
+from .cluster.rights import check_rights
 from .connections import api_of, context_of, credentials_of
 from .const import (
     CONF_CLUSTER,
@@ -123,9 +125,7 @@ class ClusterSteps(ConfigFlow):
         connection = self._connection()
         api = api_of(self._data, connection)
         try:
-            self._seen = await find_nodes(api) if api else []
-            if not self._seen:
-                raise HandoffError("no_nodes")
+            self._seen = await _nodes_of(api)
         except HandoffError as err:
             return self._again(step_id, schema, err, typed)
         finally:
@@ -177,3 +177,12 @@ class ClusterSteps(ConfigFlow):
                 **err.reason.placeholders,
             },
         )
+
+
+async def _nodes_of(api: Api | None) -> list[FoundNode]:
+    """Find the nodes, and name the rights that a handover would lack later."""
+    seen = await find_nodes(api) if api else []
+    if api is None or not seen:
+        raise HandoffError("no_nodes")
+    await check_rights(api)
+    return seen

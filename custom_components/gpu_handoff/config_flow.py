@@ -143,11 +143,11 @@ class HandoffConfigFlow(ClusterSteps, ConfigFlow, domain=DOMAIN):
         if self.source == SOURCE_REAUTH:
             self._abort_if_unique_id_mismatch(reason="another_host")
             entry = self._get_reauth_entry()
-            if (
-                entry.state is not ConfigEntryState.LOADED
-            ):  # no listener that reloads it
+            result = self.async_update_and_abort(entry, data_updates=self._data)
+            if entry.state is not ConfigEntryState.LOADED:
+                # Nobody listens to a change of an entry that is not loaded.
                 self.hass.config_entries.async_schedule_reload(entry.entry_id)
-            return self.async_update_and_abort(entry, data_updates=self._data)
+            return result
         self._abort_if_unique_id_configured()
         self._data[CONF_CARDS] = [card.as_dict() for card in found.known_cards]
         return await self.async_step_roles()

@@ -19,7 +19,7 @@ from .handoff.loop import Reconciler
 from .handoff.operation import HandoffEvent
 from .handoff.reason import HandoffError
 from .handoff.wishbook import unmet
-from .handoff.world import VmId
+from .handoff.world import TowerView, VmId
 from .house import house_of, node_names, titles
 from .journal_store import JournalStore
 from .state import HandoffState
@@ -85,7 +85,7 @@ class HandoffCoordinator(DataUpdateCoordinator[HandoffState]):
         """
         await self.heart.start()
         try:
-            await self.tower.measure(fresh=True)
+            self._expect_cards(await self.tower.measure(fresh=True))
         except (LoginRefused, HostKeyChanged) as err:
             await self.async_stop()
             raise ConfigEntryAuthFailed(**_translation(err)) from err
@@ -105,6 +105,12 @@ class HandoffCoordinator(DataUpdateCoordinator[HandoffState]):
             for name, runner in runners.items()
         ]
         self.async_push()
+
+    def _expect_cards(self, tower: TowerView) -> None:
+        """Tell each node how many cards it is given."""
+        for vm_id, cluster in self.clusters.items():
+            vm = tower.vms.get(vm_id)
+            cluster.expected_gpus = len(vm.wants) if vm else 0
 
     async def async_stop(self) -> None:
         """End what runs, then close what it ran on."""

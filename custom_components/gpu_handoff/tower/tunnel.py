@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-import contextlib
 from typing import Protocol
 
 from .errors import HandoffError
@@ -63,28 +62,32 @@ class Tunnel:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         task = asyncio.current_task()
-        if task is None:
-            return
+        assert task is not None  # noqa: S101 - asyncio calls this in a task
         self._running.add(task)
         try:
-            far_reader, far_writer = await self._dial()
-            try:
-                await asyncio.gather(
-                    _pump(reader, far_writer), _pump(far_reader, writer)
-                )
-            finally:
-                far_writer.close()
-        except HandoffError, OSError:
+            await self._join(reader, writer)
+        except* HandoffError, OSError:
             pass
         finally:
             self._running.discard(task)
             writer.close()
 
+    async def _join(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Carry bytes both ways; what breaks one way ends both."""
+        far_reader, far_writer = await self._dial()
+        try:
+            async with asyncio.TaskGroup() as ways:
+                ways.create_task(_pump(reader, far_writer))
+                ways.create_task(_pump(far_reader, writer))
+        finally:
+            far_writer.close()
+
 
 async def _pump(reader: Reader, writer: Writer) -> None:
     """Carry bytes one way until they end."""
-    with contextlib.suppress(ConnectionError):
-        while data := await reader.read(_CHUNK):
-            writer.write(data)
-            await writer.drain()
-        writer.write_eof()
+    while data := await reader.read(_CHUNK):
+        writer.write(data)
+        await writer.drain()
+    writer.write_eof()
