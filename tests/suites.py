@@ -105,13 +105,13 @@ SUITES = (
     ),
     Suite(
         "browser",
-        (*WITHOUT_PLUGIN, "tests/browser"),
+        (*WITHOUT_PLUGIN, "tests/browser", "--timeout=300"),
         why_not=_why_no_browser,
         prepare=_install_browser,
     ),
     Suite(
         "lab",
-        (*WITHOUT_PLUGIN, "tests/lab", "tests/contract", "-m", "lab"),
+        (*WITHOUT_PLUGIN, "tests/lab", "tests/contract", "-m", "lab", "--timeout=300"),
         why_not=why_no_lab,
     ),
 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from homeassistant.config_entries import ConfigFlow, ConfigFlowResult
+from homeassistant.const import CONF_HOST, CONF_PORT
 
 from . import flow_forms as forms
 from .cluster.client import Api
@@ -12,8 +13,10 @@ from .cluster.nodes import FoundNode, find_nodes, node_of
 from .cluster.rights import check_rights
 from .connections import api_of, context_of, credentials_of
 from .const import (
+    CONF_API_HOST,
     CONF_CLUSTER,
     CONF_CONTEXT,
+    CONF_HOST_KEY,
     CONF_KUBECONFIG,
     CONF_NODE_NAME,
     CONF_VIA_TUNNEL,
@@ -21,7 +24,7 @@ from .const import (
 from .handoff.reason import HandoffError
 from .tower import requests
 from .tower.discover import Found
-from .tower.ssh import Connection
+from .tower.ssh import Connection, fetch_host_key
 
 
 class ClusterSteps(ConfigFlow):
@@ -35,7 +38,8 @@ class ClusterSteps(ConfigFlow):
         self._nodes: list[str] = []
         self._node_names: dict[str, str] = {}
         self._seen: list[FoundNode] = []
-        self._came_from = ""
+        self._server: dict[str, Any] = {}
+        self._server_words: dict[str, str] = {}
 
     def _finish(self) -> ConfigFlowResult:
         raise NotImplementedError
@@ -49,7 +53,12 @@ class ClusterSteps(ConfigFlow):
         """Ask how the cluster is reached, if there is one."""
         return self.async_show_menu(
             step_id="cluster",
-            menu_options=["paste_kubeconfig", "read_kubeconfig", "no_cluster"],
+            menu_options=[
+                "paste_kubeconfig",
+                "read_kubeconfig",
+                "server",
+                "no_cluster",
+            ],
         )
 
     async def async_step_no_cluster(
@@ -85,22 +94,63 @@ class ClusterSteps(ConfigFlow):
             await connection.close()
         return await self._take("read_kubeconfig", text, {})
 
-    async def _take(
-        self, step_id: str, text: str, typed: Mapping[str, Any]
+    async def async_step_server(
+        self, user_input: dict[str, Any] | None = None
     ) -> ConfigFlowResult:
-        """Check a kubeconfig before anything is sent; offer the tunnel for 127.0.0.1."""
+        """Ask for another host that is the cluster's server, and look at its key."""
+        if user_input is None:
+            return self.async_show_form(step_id="server", data_schema=forms.SERVER)
+        host, port = user_input[CONF_HOST], int(user_input[CONF_PORT])
+        try:
+            key = await fetch_host_key(host, port)
+        except HandoffError as err:
+            return self._again("server", forms.SERVER, err, user_input)
+        self._server = {**user_input, CONF_PORT: port, CONF_HOST_KEY: key.line}
+        self._server_words = {"host": host, "fingerprint": key.fingerprint}
+        return await self.async_step_server_key()
+
+    async def async_step_server_key(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
+        """Have its key confirmed, then read the kubeconfig over a short connection."""
+        if user_input is None:
+            return self.async_show_form(
+                step_id="server_key", description_placeholders=self._server_words
+            )
+        secrets = {**self._data, **self._server}
+        connection = Connection(credentials_of(secrets))
+        try:
+            text = await requests.kubeconfig(connection)
+        except HandoffError as err:
+            return self._again("server_key", None, err, {}, self._server_words)
+        finally:
+            await connection.close()
+        return await self._take("server_key", text, {}, at=self._server[CONF_HOST])
+
+    async def _take(
+        self,
+        step_id: str,
+        text: str,
+        typed: Mapping[str, Any],
+        *,
+        at: str | None = None,
+    ) -> ConfigFlowResult:
+        """Check a kubeconfig before anything is sent; offer the tunnel for 127.0.0.1.
+
+        Read from a server of its own, 127.0.0.1 means that server: `at`.
+        """
         schema = forms.KUBECONFIG if step_id == "paste_kubeconfig" else None
         try:
             kubeconfig = read_kubeconfig(text)
         except HandoffError as err:
-            return self._again(step_id, schema, err, typed)
+            return self._again(step_id, schema, err, typed, self._server_words)
         self._data[CONF_CLUSTER] = {
             CONF_KUBECONFIG: text,
             CONF_CONTEXT: kubeconfig.context,
             CONF_VIA_TUNNEL: False,
+            CONF_API_HOST: at if kubeconfig.is_loopback else None,
         }
-        self._came_from = step_id
-        if kubeconfig.is_loopback:
+        if kubeconfig.is_loopback and at is None:
             return await self.async_step_tunnel()
         return await self._look(step_id, schema, typed)
 
@@ -111,12 +161,16 @@ class ClusterSteps(ConfigFlow):
         if user_input is not None:
             self._data[CONF_CLUSTER][CONF_VIA_TUNNEL] = user_input[CONF_VIA_TUNNEL]
             return await self._look("tunnel", forms.TUNNEL, user_input)
-        kubeconfig = read_kubeconfig(self._data[CONF_CLUSTER][CONF_KUBECONFIG])
         return self.async_show_form(
             step_id="tunnel",
             data_schema=forms.TUNNEL,
-            description_placeholders={"address": str(kubeconfig.address)},
+            description_placeholders=self._api_words(),
         )
+
+    def _api_words(self) -> dict[str, str]:
+        """What the steps about the cluster's address say of it."""
+        kubeconfig = read_kubeconfig(self._data[CONF_CLUSTER][CONF_KUBECONFIG])
+        return {"address": str(kubeconfig.address), **self._server_words}
 
     async def _look(
         self, step_id: str, schema: Any, typed: Mapping[str, Any]
@@ -127,7 +181,7 @@ class ClusterSteps(ConfigFlow):
         try:
             self._seen = await _nodes_of(api)
         except HandoffError as err:
-            return self._again(step_id, schema, err, typed)
+            return self._again(step_id, schema, err, typed, self._api_words())
         finally:
             if api:
                 await api.close()

@@ -26,6 +26,7 @@ from .const import (
     CONF_NODE_NAME,
     CONF_PASSPHRASE,
     CONF_PRIVATE_KEY,
+    CONF_URI,
     CONF_VM_ID,
     DOMAIN,
     SUBENTRY_GAMING,
@@ -33,6 +34,7 @@ from .const import (
 )
 from .handoff.reason import HandoffError
 from .names import person_of
+from .tower.commands import HostContext
 from .tower.discover import Found, look_around
 from .tower.ssh import Connection, KeyPair, fetch_host_key, generate_key_pair
 
@@ -63,6 +65,7 @@ class HandoffConfigFlow(ClusterSteps, ConfigFlow, domain=DOMAIN):
         if user_input is not None:
             self._data.update(user_input, **{CONF_PORT: int(user_input[CONF_PORT])})
             try:
+                _check_uri(user_input[CONF_URI])
                 key = await fetch_host_key(self._data[CONF_HOST], self._data[CONF_PORT])
             except HandoffError as err:
                 return self._again("user", forms.TOWER, err, user_input)
@@ -253,6 +256,14 @@ class HandoffConfigFlow(ClusterSteps, ConfigFlow, domain=DOMAIN):
         for key in (CONF_HOST, CONF_USERNAME):
             words[key] = str(self._data.get(key, ""))
         return words
+
+
+def _check_uri(uri: str) -> None:
+    """Refuse what is no libvirt URI: it becomes part of a command."""
+    try:
+        HostContext(uri=uri)
+    except ValueError as err:
+        raise HandoffError("uri_invalid", uri=uri[:80]) from err
 
 
 class HandoffOptionsFlow(OptionsFlow):

@@ -9,6 +9,7 @@ from homeassistant.const import CONF_HOST, CONF_PASSWORD, CONF_PORT, CONF_USERNA
 from .cluster.client import Api
 from .cluster.kubeconfig import read as read_kubeconfig
 from .const import (
+    CONF_API_HOST,
     CONF_CLUSTER,
     CONF_CONTEXT,
     CONF_FORCED_COMMAND,
@@ -86,5 +87,7 @@ def api_of(data: Mapping[str, Any], connection: Connection) -> Api | None:
     if not cluster:
         return None
     kubeconfig = read_kubeconfig(cluster[CONF_KUBECONFIG], cluster.get(CONF_CONTEXT))
+    if host := cluster.get(CONF_API_HOST):
+        kubeconfig = kubeconfig.at(host)
     dial = Tunnels(connection).dial if cluster.get(CONF_VIA_TUNNEL) else None
     return Api(kubeconfig, dial=dial, timeout_s=API_TIMEOUT_S)

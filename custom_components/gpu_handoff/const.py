@@ -4,6 +4,7 @@ from typing import Final
 
 DOMAIN: Final = "gpu_handoff"
 
+CONF_API_HOST: Final = "api_host"
 CONF_CARDS: Final = "cards"
 CONF_CLUSTER: Final = "cluster"
 CONF_CONTEXT: Final = "context"

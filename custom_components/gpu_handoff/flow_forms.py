@@ -27,6 +27,7 @@ from .const import (
     CONF_PASSPHRASE,
     CONF_PRIVATE_KEY,
     CONF_PROTECT,
+    CONF_URI,
     CONF_VIA_TUNNEL,
     SUBENTRY_GAMING,
     SUBENTRY_NODE,
@@ -41,11 +42,16 @@ _PORT = NumberSelector(
     NumberSelectorConfig(min=1, max=65535, step=1, mode=NumberSelectorMode.BOX)
 )
 
+_HOST: dict[Any, Any] = {
+    probatio.Required(CONF_HOST): TextSelector(),
+    probatio.Required(CONF_PORT, default=22): _PORT,
+    probatio.Required(CONF_USERNAME, default="root"): TextSelector(),
+}
+SERVER = probatio.Schema(_HOST)
 TOWER = probatio.Schema(
     {
-        probatio.Required(CONF_HOST): TextSelector(),
-        probatio.Required(CONF_PORT, default=22): _PORT,
-        probatio.Required(CONF_USERNAME, default="root"): TextSelector(),
+        **_HOST,
+        probatio.Required(CONF_URI, default="qemu:///system"): TextSelector(),
     }
 )
 OWN_KEY = probatio.Schema(

@@ -35,6 +35,7 @@ class Flow:
                 "host": "127.0.0.1",
                 "port": simulator.ssh_port,
                 "username": simulator.username,
+                "uri": "qemu:///system",
             },
             "host_key": {},
             "login": {"next_step_id": "own_key"},

@@ -156,6 +156,51 @@ async def test_without_a_gpu_node_the_cluster_is_not_asked_for(flow: Flow) -> No
     await until(flow.hass, lambda: flow.result["result"].state.value == "loaded")
 
 
+async def test_the_kubeconfig_is_read_from_another_server(
+    flow: Flow, simulator: Simulator
+) -> None:
+    await flow.to("cluster")
+    await flow.answer(next_step_id="server")
+    await flow.answer(
+        host="127.0.0.1", port=simulator.ssh_port, username=simulator.username
+    )
+    words = flow.result["description_placeholders"]
+    assert flow.result["step_id"] == "server_key"
+    assert words["fingerprint"].startswith("SHA256:")
+    kept, simulator.tower.host.kubeconfig = simulator.tower.host.kubeconfig, None
+    result = await flow.hass.config_entries.flow.async_configure(
+        flow.result["flow_id"], {}
+    )
+    assert result["errors"]["base"] == "kubeconfig_not_on_host"
+    assert said(result)
+    simulator.tower.host.kubeconfig = kept
+    result = await flow.hass.config_entries.flow.async_configure(
+        flow.result["flow_id"], {}
+    )
+    assert result["step_id"] == "node"
+
+
+async def test_a_server_that_is_away(flow: Flow) -> None:
+    await flow.to("cluster")
+    await flow.answer(next_step_id="server")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert str(port) in await refused(
+        flow, "server", host="127.0.0.1", port=port, username="root"
+    )
+
+
+@pytest.mark.parametrize("uri", ["qemu:///system; reboot", "system", "qemu:///a'b"])
+async def test_a_libvirt_uri_that_is_none(
+    flow: Flow, simulator: Simulator, uri: str
+) -> None:
+    typed = {**flow.typed["user"], "uri": uri}
+    assert uri in await refused(flow, "user", **typed)
+    await flow.answer()
+    assert flow.result["step_id"] == "host_key"
+
+
 # -- the host -------------------------------------------------------------------------------
 
 

@@ -1,7 +1,7 @@
 """A kubeconfig, checked before any library sees it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import yaml
@@ -51,6 +51,10 @@ class Kubeconfig:
     def client_key_pem(self) -> str | None:
         """The key of our certificate."""
         return self.login.client_key_pem
+
+    def at(self, host: str) -> Kubeconfig:
+        """The same server, reached by another name; its certificate's name stays."""
+        return replace(self, address=replace(self.address, host=host))
 
     @property
     def is_loopback(self) -> bool:
