@@ -1,16 +1,31 @@
 """What the entities of a device have in common: one base class for each kind of device."""
 
+from collections.abc import Callable, Iterable
 from typing import override
 
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.device_registry import DeviceInfo
-from homeassistant.helpers.entity import EntityDescription
+from homeassistant.helpers.entity import Entity, EntityDescription
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
-from .const import DOMAIN
-from .coordinator import HandoffCoordinator
-from .handoff.world import Card, Vm
+from .const import CONF_VM_ID, DOMAIN
+from .coordinator import HandoffConfigEntry, HandoffCoordinator
+from .handoff.world import Card, Vm, VmId
 from .state import HandoffState
+
+
+def add_for_machines(
+    entry: HandoffConfigEntry,
+    kind: str,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+    make: Callable[[VmId], Iterable[Entity]],
+) -> None:
+    """Add the entities of each machine of a kind, below its own part of the entry."""
+    for subentry in entry.get_subentries_of_type(kind):
+        async_add_entities(
+            make(subentry.data[CONF_VM_ID]), config_subentry_id=subentry.subentry_id
+        )
 
 
 class HandoffEntity(CoordinatorEntity[HandoffCoordinator]):

@@ -6,9 +6,9 @@ from homeassistant.components.event import EventEntity, EventEntityDescription
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .const import CONF_VM_ID, SUBENTRY_GAMING
+from .const import SUBENTRY_GAMING
 from .coordinator import HandoffConfigEntry
-from .entity import VmEntity
+from .entity import VmEntity, add_for_machines
 from .handoff.operation import EventKind, HandoffEvent
 from .sentences import async_sentence
 
@@ -27,12 +27,13 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Set up an event entity for each gaming machine."""
-    for subentry in entry.get_subentries_of_type(SUBENTRY_GAMING):
-        vm_id = subentry.data[CONF_VM_ID]
-        async_add_entities(
-            [OperationEvent(entry.runtime_data, vm_id, DESCRIPTION)],
-            config_subentry_id=subentry.subentry_id,
-        )
+    coordinator = entry.runtime_data
+    add_for_machines(
+        entry,
+        SUBENTRY_GAMING,
+        async_add_entities,
+        lambda vm_id: [OperationEvent(coordinator, vm_id, DESCRIPTION)],
+    )
 
 
 class OperationEvent(VmEntity, EventEntity):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, override
 
 from homeassistant.components.sensor import (
@@ -13,9 +14,9 @@ from homeassistant.const import EntityCategory
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .const import CONF_VM_ID, SUBENTRY_GAMING, SUBENTRY_NODE
+from .const import SUBENTRY_GAMING, SUBENTRY_NODE
 from .coordinator import HandoffConfigEntry, HandoffCoordinator
-from .entity import CardEntity, VmEntity
+from .entity import CardEntity, VmEntity, add_for_machines
 from .handoff.operation import Outcome
 from .handoff.phases import Phase
 from .handoff.reason import Reason
@@ -141,14 +142,13 @@ async def async_setup_entry(
 ) -> None:
     """Set up the sensors; cards that appear later get theirs then."""
     coordinator = entry.runtime_data
-    kinds = ((SUBENTRY_GAMING, GAMING_SENSORS), (SUBENTRY_NODE, (NODE_SENSOR,)))
-    for kind, descriptions in kinds:
-        for subentry in entry.get_subentries_of_type(kind):
-            vm_id = subentry.data[CONF_VM_ID]
-            async_add_entities(
-                [VmSensor(coordinator, vm_id, d) for d in descriptions],
-                config_subentry_id=subentry.subentry_id,
-            )
+
+    def sensors(*descriptions: VmSensorDescription) -> Callable[[VmId], list[VmSensor]]:
+        return lambda vm_id: [VmSensor(coordinator, vm_id, d) for d in descriptions]
+
+    add = partial(add_for_machines, entry)
+    add(SUBENTRY_GAMING, async_add_entities, sensors(*GAMING_SENSORS))
+    add(SUBENTRY_NODE, async_add_entities, sensors(NODE_SENSOR))
     shown: set[str] = set()
 
     @callback

@@ -6,9 +6,9 @@ from homeassistant.components.switch import SwitchEntity, SwitchEntityDescriptio
 from homeassistant.core import HomeAssistant, ServiceResponse
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .const import CONF_VM_ID, SUBENTRY_GAMING
+from .const import SUBENTRY_GAMING
 from .coordinator import HandoffConfigEntry
-from .entity import VmEntity
+from .entity import VmEntity, add_for_machines
 from .errors import translated
 from .handoff.loop import Reconciler
 from .sentences import async_sentence
@@ -25,12 +25,13 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Set up a switch for each gaming machine."""
-    for subentry in entry.get_subentries_of_type(SUBENTRY_GAMING):
-        vm_id = subentry.data[CONF_VM_ID]
-        async_add_entities(
-            [PlaySwitch(entry.runtime_data, vm_id, DESCRIPTION)],
-            config_subentry_id=subentry.subentry_id,
-        )
+    coordinator = entry.runtime_data
+    add_for_machines(
+        entry,
+        SUBENTRY_GAMING,
+        async_add_entities,
+        lambda vm_id: [PlaySwitch(coordinator, vm_id, DESCRIPTION)],
+    )
 
 
 class PlaySwitch(VmEntity, SwitchEntity):
