@@ -25,8 +25,14 @@ def adopt(wishes: Mapping[VmId, Wish], world: World, now: float) -> list[Wish]:
 def _known(
     node_id: VmId, mark: Mark, wishes: Mapping[VmId, Wish], tower: TowerView
 ) -> bool:
-    """Whether some wish will bring this node back, sooner or later."""
+    """Whether some wish will bring this node back, sooner or later.
+
+    While somebody plays on a card that the node needs there is nothing to put back yet.
+    """
     node = tower.vms.get(node_id)
+    needs = node.wants if node and node.power is Power.OFF else frozenset()
+    if any(vm.holds & needs and vm_id != mark.vm_id for vm_id, vm in tower.vms.items()):
+        return True
     for vm_id, wish in wishes.items():
         vm = tower.vms.get(vm_id)
         shares_cards = node and vm and node.wants & vm.wants

@@ -182,7 +182,7 @@ class WishBook:
             self.wishes[wish.vm_id] = replace(
                 ended, want=Want.PLAY, settled=True, failure=None
             )
-        elif wish.want is Want.LEND:
+        else:
             self._leave_to_players(ended, world)
         failure = wish.failure
         if wish.want is not Want.RESTORE or failure is None:

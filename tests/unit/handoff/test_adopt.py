@@ -55,6 +55,11 @@ def test_a_wish_about_other_cards_does_not_know_it() -> None:
     assert len(adopt({BOB: wish(vm_id=BOB)}, world(other, view=MARKED), 0.0)) == 1
 
 
+def test_while_another_plays_there_is_nothing_to_put_back_yet() -> None:
+    seen = world(vm(NODE, OFF), vm(BOB, RUNNING), view=MARKED)
+    assert adopt({}, seen, 0.0) == []
+
+
 def test_without_the_tower_nothing_is_adopted() -> None:
     assert adopt({}, world(tower=None, view=MARKED), 0.0) == []
 
