@@ -82,9 +82,9 @@ class FakeCluster:
         self._view = replace(self._view, **facts)
 
     async def measure(self) -> NodeView:
+        self._follow_the_machine()
         if self.silent:
             raise Unreachable(self.silent)
-        self._follow_the_machine()
         return self._view
 
     async def cordon(self, mark: Mark) -> None:

@@ -18,7 +18,7 @@ from custom_components.gpu_handoff.handoff.world import (
 from .fakes import Household
 from .worlds import ALICE, BOB, CAROL, NODE, OFF, RUNNING, WANTS, pod
 
-STORIES = 1500
+STORIES = 300
 CHAPTERS = 30
 PLAYERS = (ALICE, BOB, CAROL)
 SHUTDOWNS = (ActKind.SHUT_DOWN_BY_AGENT, ActKind.SHUT_DOWN_BY_ACPI)
