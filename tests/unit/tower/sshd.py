@@ -68,8 +68,8 @@ class Sshd:
         """Stop to listen and drop everybody."""
         if self.listener:
             self.listener.close()
+            self.drop_all()  # a listener is closed once its last connection is
             await self.listener.wait_closed()
-        self.drop_all()
 
     def drop_all(self) -> None:
         """Cut every connection without a word."""
