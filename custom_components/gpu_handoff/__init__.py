@@ -2,12 +2,15 @@
 
 from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import ConfigEntryError
 from homeassistant.helpers import config_validation as cv, device_registry as dr
 from homeassistant.helpers.device_registry import DeviceEntry
 from homeassistant.helpers.typing import ConfigType
 
 from .const import CONF_CARDS, DOMAIN
 from .coordinator import HandoffConfigEntry, HandoffCoordinator
+from .errors import translation_of
+from .handoff.reason import HandoffError
 from .notify_failure import async_notify_failures
 from .removal import async_undo_everything
 from .services import async_setup_services
@@ -25,7 +28,10 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 async def async_setup_entry(hass: HomeAssistant, entry: HandoffConfigEntry) -> bool:
     """Connect to a tower and begin to follow it."""
-    coordinator = HandoffCoordinator(hass, entry)
+    try:
+        coordinator = HandoffCoordinator(hass, entry)
+    except HandoffError as err:
+        raise ConfigEntryError(**translation_of(err)) from err
     await coordinator.async_start()
     entry.runtime_data = coordinator
     dr.async_get(hass).async_get_or_create(

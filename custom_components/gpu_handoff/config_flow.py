@@ -17,6 +17,7 @@ from homeassistant.const import CONF_HOST, CONF_PASSWORD, CONF_PORT, CONF_USERNA
 from homeassistant.core import callback
 
 from . import flow_forms as forms
+from .cluster.selector import parse as parse_selector
 from .cluster_step import ClusterSteps
 from .connections import context_data, context_of, credentials_of
 from .const import (
@@ -26,13 +27,14 @@ from .const import (
     CONF_NODE_NAME,
     CONF_PASSPHRASE,
     CONF_PRIVATE_KEY,
+    CONF_PROTECT,
     CONF_URI,
     CONF_VM_ID,
     DOMAIN,
     SUBENTRY_GAMING,
     SUBENTRY_NODE,
 )
-from .handoff.reason import HandoffError
+from .handoff.reason import HandoffError, Reason
 from .names import person_of
 from .tower.commands import HostContext
 from .tower.discover import Found, look_around
@@ -273,8 +275,25 @@ class HandoffOptionsFlow(OptionsFlow):
         self, user_input: dict[str, Any] | None = None
     ) -> ConfigFlowResult:
         """Ask for all of it at once."""
+        shown: Mapping[str, Any] = self.config_entry.options
+        err = None
         if user_input is not None:
-            return self.async_create_entry(data=user_input)
+            shown = user_input
+            err = _trouble_with(user_input.get(CONF_PROTECT, ""))
+            if err is None:
+                return self.async_create_entry(data=user_input)
         return self.async_show_form(
-            step_id="init", data_schema=forms.options(self.config_entry.options)
+            step_id="init",
+            data_schema=forms.options(shown),
+            errors={CONF_PROTECT: err.key} if err else None,
+            description_placeholders=dict(err.placeholders) if err else None,
         )
+
+
+def _trouble_with(selector: str) -> Reason | None:
+    """Why this is no label selector."""
+    try:
+        parse_selector(selector)
+    except HandoffError as err:
+        return err.reason
+    return None

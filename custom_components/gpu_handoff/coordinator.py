@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 import logging
-from typing import Any
 
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
@@ -15,6 +14,7 @@ from .cluster.cluster_node import ClusterNode
 from .cluster.pods import DrainOptions
 from .connections import api_of, context_of, credentials_of
 from .const import CONF_CARDS, CONF_PROTECT, DOMAIN
+from .errors import translation_of
 from .handoff.loop import Reconciler
 from .handoff.operation import HandoffEvent
 from .handoff.reason import HandoffError
@@ -88,11 +88,11 @@ class HandoffCoordinator(DataUpdateCoordinator[HandoffState]):
             self._expect_cards(await self.tower.measure(fresh=True))
         except (LoginRefused, HostKeyChanged) as err:
             await self.async_stop()
-            raise ConfigEntryAuthFailed(**_translation(err)) from err
+            raise ConfigEntryAuthFailed(**translation_of(err)) from err
         except HandoffError as err:
             if not unmet(self.heart.wishes):
                 await self.async_stop()
-                raise ConfigEntryNotReady(**_translation(err)) from err
+                raise ConfigEntryNotReady(**translation_of(err)) from err
         runners = {
             "heart": self.heart.run(),
             "tower": self.tower.run(),
@@ -175,11 +175,3 @@ class HandoffCoordinator(DataUpdateCoordinator[HandoffState]):
             operations=self.heart.operations,
             last=dict(self.heart.last),
         )
-
-
-def _translation(err: HandoffError) -> dict[str, Any]:
-    return {
-        "translation_domain": DOMAIN,
-        "translation_key": err.reason.key,
-        "translation_placeholders": dict(err.reason.placeholders),
-    }

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
@@ -18,8 +19,13 @@ def translated() -> Iterator[None]:
         kind = (
             ServiceValidationError if isinstance(err, Refused) else HomeAssistantError
         )
-        raise kind(
-            translation_domain=DOMAIN,
-            translation_key=err.reason.key,
-            translation_placeholders=dict(err.reason.placeholders),
-        ) from err
+        raise kind(**translation_of(err)) from err
+
+
+def translation_of(err: HandoffError) -> dict[str, Any]:
+    """Name the sentence as Home Assistant's exceptions take it."""
+    return {
+        "translation_domain": DOMAIN,
+        "translation_key": err.reason.key,
+        "translation_placeholders": dict(err.reason.placeholders),
+    }

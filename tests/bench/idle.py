@@ -83,9 +83,10 @@ async def _poll(lab: Lab, seconds: float) -> float:
 def _cpu_s(lab: Lab) -> float:
     """CPU of the lab's sshd and libvirtd with all their children, but not the guests'."""
     root = alive(lab.run, "tower") or 0
+    guest = str(lab.run / "emulator")
     total = 0
     for pid, stat in _below(root).items():
-        if "qemu" not in _name(pid) and pid != root:
+        if _name(pid) != guest and pid != root:
             total += sum(int(stat[i]) for i in (11, 12, 13, 14))
     return total / TICKS
 

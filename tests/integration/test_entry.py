@@ -138,6 +138,28 @@ async def test_options_change_the_deadlines(
     assert house.drain_policy == "go_on"
 
 
+async def test_a_selector_that_is_none_is_said_and_nothing_is_lost(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    flow = await hass.config_entries.options.async_init(entry.entry_id)
+    typed = flow["data_schema"]({"protect": "a in (", "draining": 8})
+    result = await hass.config_entries.options.async_configure(flow["flow_id"], typed)
+    assert result["errors"] == {"protect": "selector_invalid"}
+    assert result["data_schema"]({})["draining"] == 8
+
+
+async def test_an_entry_whose_kubeconfig_is_spoilt_says_why(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    await hass.config_entries.async_unload(entry.entry_id)
+    cluster = {**entry.data["cluster"], "kubeconfig": "junk"}
+    data = {**entry.data, "cluster": cluster}
+    hass.config_entries.async_update_entry(entry, data=data)
+    await hass.config_entries.async_setup(entry.entry_id)
+    assert entry.state is ConfigEntryState.SETUP_ERROR
+    assert entry.error_reason_translation_key == "kubeconfig_not_yaml"
+
+
 async def test_removal_leaves_no_cordon_behind(
     hass: HomeAssistant, entry: MockConfigEntry, simulator: Simulator
 ) -> None:

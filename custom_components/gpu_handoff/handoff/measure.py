@@ -1,7 +1,8 @@
 """Asking the tower and the cluster, at the same time, what is there now."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from .ports import ClusterPort, TowerPort
@@ -24,8 +25,8 @@ async def measure(
     """
     sent = dict(sent)
     tower_answer, *answers = await asyncio.gather(
-        _ask(tower.measure(fresh=fresh)),
-        *(_ask(cluster.measure()) for cluster in clusters.values()),
+        _ask(partial(tower.measure, fresh=fresh)),
+        *(_ask(cluster.measure) for cluster in clusters.values()),
     )
     nodes = dict(zip(clusters, answers, strict=True))
     silent = isinstance(tower_answer, Reason)
@@ -39,9 +40,9 @@ async def measure(
     )
 
 
-async def _ask(question: Coroutine[Any, Any, Any]) -> Any:
+async def _ask(question: Callable[[], Awaitable[Any]]) -> Any:
     """Give the answer, or the reason why there is none."""
     try:
-        return await question
+        return await question()
     except HandoffError as err:
         return err.reason

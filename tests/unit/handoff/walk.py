@@ -77,7 +77,11 @@ class Walk:
         for vm_id in self.players:
             for name in ("on", "off", "cancel"):
                 if name in self.allowed:
-                    yield f"press {name} {vm_id}", self._press(state, name, vm_id), False
+                    yield (
+                        f"press {name} {vm_id}",
+                        self._press(state, name, vm_id),
+                        False,
+                    )
 
     def _settle(self, state: State, name: str, before: State) -> State:
         if before not in self.settled:

@@ -2,7 +2,7 @@
 
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from custom_components.gpu_handoff.handoff.acts import SHUTDOWNS, Acts
@@ -71,7 +71,7 @@ class State:
     env: Env
 
 
-@lru_cache(maxsize=None)
+@cache
 def wish_of(key: WishKey) -> Wish:
     """The wish that a key stands for."""
     before: dict[VmId, NodeBefore] = {}

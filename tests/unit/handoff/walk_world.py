@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 
 from custom_components.gpu_handoff.handoff.reason import Reason
 from custom_components.gpu_handoff.handoff.world import (
@@ -104,7 +104,7 @@ def house_of(env: Env, **options: object) -> House:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def tower_of(machines: tuple[tuple[VmId, Machine], ...], card_open: bool) -> TowerView:
     """What the tower says of its machines."""
     opened = ("Xorg",) if card_open else ()
@@ -114,7 +114,7 @@ def tower_of(machines: tuple[tuple[VmId, Machine], ...], card_open: bool) -> Tow
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def view_of(
     schedulable: bool, mark: VmId | None, boot: str, stage: int, pods: Fate | None
 ) -> NodeView:
