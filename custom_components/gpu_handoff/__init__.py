@@ -12,6 +12,7 @@ from .coordinator import HandoffConfigEntry, HandoffCoordinator
 from .errors import translation_of
 from .handoff.reason import HandoffError
 from .notify_failure import async_notify_failures
+from .operation_repairs import OperationRepairs
 from .removal import async_undo_everything
 from .services import async_setup_services
 
@@ -41,6 +42,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: HandoffConfigEntry) -> b
         model="libvirt host",
     )
     entry.async_on_unload(async_notify_failures(hass, coordinator))
+    entry.async_on_unload(OperationRepairs(hass, coordinator).async_follow())
     entry.async_on_unload(entry.add_update_listener(_ReloadOnChange(entry)))
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     return True

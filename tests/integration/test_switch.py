@@ -6,6 +6,7 @@ from homeassistant.components import persistent_notification
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers import issue_registry as ir
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
@@ -247,3 +248,50 @@ async def test_unloading_closes_everything(
     assert entry.state is ConfigEntryState.NOT_LOADED
     assert BOB in simulator.tower.vms
     assert CAROL in simulator.tower.vms
+
+
+async def test_a_wait_that_is_late_is_a_repair_until_it_moves(
+    hass: HomeAssistant, entry: MockConfigEntry, simulator: Simulator
+) -> None:
+    hass.config_entries.async_update_entry(entry, options={"stopping_vm": 1})
+    await hass.async_block_till_done()
+    await until(hass, lambda: entry.state is ConfigEntryState.LOADED)
+    await act(hass, "hand_over", wait=True)
+    simulator.tower.vms[ALICE].knobs.refuse_shutdown = True
+    await switch(hass, on=False)
+    issues = ir.async_get(hass)
+    name = ("gpu_handoff", f"operation_{ALICE}")
+    await until(hass, lambda: issues.async_get_issue(*name) is not None)
+    issue = issues.async_get_issue(*name)
+    assert issue is not None
+    assert issue.translation_key == "operation_late"
+    assert issue.translation_placeholders is not None
+    assert issue.translation_placeholders["vm"] == "Alice"
+    simulator.tower.vms[ALICE].crash()
+    await until(
+        hass,
+        lambda: (
+            (found := issues.async_get_issue(*name)) is None
+            or found.translation_key == "operation_needs_person"
+        ),
+    )
+
+
+async def test_a_crashed_guest_is_a_repair_that_names_the_remedy(
+    hass: HomeAssistant, entry: MockConfigEntry, simulator: Simulator
+) -> None:
+    await act(hass, "hand_over", wait=True)
+    alice = simulator.tower.vms[ALICE]
+    alice.plan.on_crash = "preserve"
+    alice.crash()
+    await until(hass, lambda: entry.runtime_data.data.vm(ALICE).power == "crashed")
+    await switch(hass, on=False)
+    issues = ir.async_get(hass)
+    name = ("gpu_handoff", f"operation_{ALICE}")
+    await until(hass, lambda: issues.async_get_issue(*name) is not None)
+    issue = issues.async_get_issue(*name)
+    assert issue is not None
+    assert issue.translation_placeholders is not None
+    assert "virsh destroy" in issue.translation_placeholders["reason"]
+    assert await hass.config_entries.async_unload(entry.entry_id)
+    assert issues.async_get_issue(*name) is None
