@@ -1,7 +1,7 @@
 """GPU Handoff: lends the graphics cards of a gaming tower, and takes them back to play."""
 
-from homeassistant.const import Platform
-from homeassistant.core import HomeAssistant
+from homeassistant.const import EVENT_HOMEASSISTANT_STOP, Platform
+from homeassistant.core import Event, HomeAssistant
 from homeassistant.exceptions import ConfigEntryError
 from homeassistant.helpers import config_validation as cv, device_registry as dr
 from homeassistant.helpers.device_registry import DeviceEntry
@@ -11,6 +11,7 @@ from .const import CONF_CARDS, DOMAIN
 from .coordinator import HandoffConfigEntry, HandoffCoordinator
 from .errors import translation_of
 from .handoff.reason import HandoffError
+from .login_repair import async_ask_for_login, async_show_host_key
 from .notify_failure import async_notify_failures
 from .operation_repairs import OperationRepairs
 from .removal import async_undo_everything
@@ -33,7 +34,10 @@ async def async_setup_entry(hass: HomeAssistant, entry: HandoffConfigEntry) -> b
         coordinator = HandoffCoordinator(hass, entry)
     except HandoffError as err:
         raise ConfigEntryError(**translation_of(err)) from err
-    await coordinator.async_start()
+    try:
+        await coordinator.async_start()
+    finally:
+        async_show_host_key(hass, entry, coordinator.tower.problem)
     entry.runtime_data = coordinator
     dr.async_get(hass).async_get_or_create(
         config_entry_id=entry.entry_id,
@@ -43,7 +47,15 @@ async def async_setup_entry(hass: HomeAssistant, entry: HandoffConfigEntry) -> b
     )
     entry.async_on_unload(async_notify_failures(hass, coordinator))
     entry.async_on_unload(OperationRepairs(hass, coordinator).async_follow())
+    entry.async_on_unload(async_ask_for_login(hass, coordinator))
     entry.async_on_unload(entry.add_update_listener(_ReloadOnChange(entry)))
+
+    async def stopping(_event: Event) -> None:
+        await coordinator.async_stop()
+
+    entry.async_on_unload(
+        hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, stopping)
+    )
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     return True
 
@@ -58,6 +70,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: HandoffConfigEntry) -> 
 
 async def async_remove_entry(hass: HomeAssistant, entry: HandoffConfigEntry) -> None:
     """Leave no cordon of ours behind."""
+    async_show_host_key(hass, entry, None)
     await async_undo_everything(hass, entry)
 
 

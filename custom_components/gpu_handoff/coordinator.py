@@ -69,7 +69,7 @@ class HandoffCoordinator(DataUpdateCoordinator[HandoffState]):
             vm_id: ClusterNode(
                 api,
                 name,
-                expected_gpus=1,
+                expected_gpus=0,
                 on_change=self._world_changed,
                 options=options,
             )
@@ -85,14 +85,13 @@ class HandoffCoordinator(DataUpdateCoordinator[HandoffState]):
         """
         await self.heart.start()
         try:
-            self._expect_cards(await self.tower.measure(fresh=True))
-        except (LoginRefused, HostKeyChanged) as err:
-            await self.async_stop()
-            raise ConfigEntryAuthFailed(**translation_of(err)) from err
+            await self.tower.measure(fresh=True)
         except HandoffError as err:
             if not unmet(self.heart.wishes):
                 await self.async_stop()
-                raise ConfigEntryNotReady(**translation_of(err)) from err
+                again = isinstance(err, LoginRefused | HostKeyChanged)
+                kind = ConfigEntryAuthFailed if again else ConfigEntryNotReady
+                raise kind(**translation_of(err)) from err
         runners = {
             "heart": self.heart.run(),
             "tower": self.tower.run(),
@@ -107,10 +106,11 @@ class HandoffCoordinator(DataUpdateCoordinator[HandoffState]):
         self.async_push()
 
     def _expect_cards(self, tower: TowerView) -> None:
-        """Tell each node how many cards it is given."""
+        """Tell each node how many cards it is given; one that cannot be read keeps its count."""
         for vm_id, cluster in self.clusters.items():
             vm = tower.vms.get(vm_id)
-            cluster.expected_gpus = len(vm.wants) if vm else 0
+            if vm and vm.wants:
+                cluster.expected_gpus = len(vm.wants)
 
     async def async_stop(self) -> None:
         """End what runs, then close what it ran on."""
@@ -139,6 +139,8 @@ class HandoffCoordinator(DataUpdateCoordinator[HandoffState]):
 
     @callback
     def _world_changed(self) -> None:
+        if self.tower.view is not None:
+            self._expect_cards(self.tower.view)
         self.heart.wake()
         self._push_soon()
 

@@ -1,8 +1,6 @@
 """Where each card is, what happens with each machine, and how each GPU node is."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, override
 
 from homeassistant.components.sensor import (
@@ -10,122 +8,23 @@ from homeassistant.components.sensor import (
     SensorEntity,
     SensorEntityDescription,
 )
-from homeassistant.const import EntityCategory
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .const import SUBENTRY_GAMING, SUBENTRY_NODE
-from .coordinator import HandoffConfigEntry, HandoffCoordinator
-from .entity import CardEntity, VmEntity, add_for_machines
-from .handoff.operation import Outcome
-from .handoff.phases import Phase
-from .handoff.reason import Reason
+from .coordinator import HandoffConfigEntry
+from .entity import CardEntity, add_for_machines
 from .handoff.world import VmId
-from .sentences import async_sentence
-from .state import CardState, HandoffState, NodeState
+from .machine_sensor import (
+    LAST_RESULT_SENSOR,
+    NODE_SENSOR,
+    PHASE_SENSOR,
+    LastResultSensor,
+    VmSensor,
+)
+from .state import CardState
 
 PARALLEL_UPDATES = 0
-
-NOTHING_YET = "none"
-
-
-@dataclass(frozen=True, kw_only=True)
-class VmSensorDescription(SensorEntityDescription):
-    """`value_fn`: the state; `facts_fn`: attributes; `reason_fn`: a sentence beside them."""
-
-    value_fn: Callable[[HandoffState, VmId], str | None]
-    facts_fn: Callable[[HandoffState, VmId], Mapping[str, Any]]
-    reason_fn: Callable[[HandoffState, VmId], Reason | None]
-
-
-def _phase(state: HandoffState, vm_id: VmId) -> str:
-    operation = state.operations.get(vm_id)
-    return operation.phase if operation else Phase.IDLE
-
-
-def _operation_facts(state: HandoffState, vm_id: VmId) -> Mapping[str, Any]:
-    operation = state.operations.get(vm_id)
-    if operation is None:
-        return {}
-    return {
-        "operation": operation.operation,
-        "target": operation.want,
-        "since": operation.asked_at,
-        "blockers": list(operation.blockers),
-    }
-
-
-def _waiting_for(state: HandoffState, vm_id: VmId) -> Reason | None:
-    operation = state.operations.get(vm_id)
-    if operation is None:
-        return None
-    return operation.needs_person or operation.late or operation.waiting_for
-
-
-def _result_facts(state: HandoffState, vm_id: VmId) -> Mapping[str, Any]:
-    result = state.last.get(vm_id)
-    if result is None:
-        return {}
-    return {
-        "operation": result.operation,
-        "phase": result.phase,
-        "at": result.at,
-        "seconds": {phase: round(s, 1) for phase, s in result.spent_s.items()},
-    }
-
-
-def _last_outcome(state: HandoffState, vm_id: VmId) -> str:
-    return state.last[vm_id].outcome if vm_id in state.last else NOTHING_YET
-
-
-def _last_reason(state: HandoffState, vm_id: VmId) -> Reason | None:
-    return state.last[vm_id].reason if vm_id in state.last else None
-
-
-def _node_facts(state: HandoffState, vm_id: VmId) -> Mapping[str, Any]:
-    view = state.nodes.get(vm_id)
-    if view is None:
-        return {}
-    return {
-        "node": view.name,
-        "schedulable": view.schedulable,
-        "ready": view.ready,
-        "cards": view.gpus,
-        "cordoned_by_us": view.mark is not None,
-    }
-
-
-GAMING_SENSORS = (
-    VmSensorDescription(
-        key="phase",
-        translation_key="phase",
-        device_class=SensorDeviceClass.ENUM,
-        options=[phase.value for phase in Phase],
-        value_fn=_phase,
-        facts_fn=_operation_facts,
-        reason_fn=_waiting_for,
-    ),
-    VmSensorDescription(
-        key="last_result",
-        translation_key="last_result",
-        device_class=SensorDeviceClass.ENUM,
-        entity_category=EntityCategory.DIAGNOSTIC,
-        options=[NOTHING_YET, *(outcome.value for outcome in Outcome)],
-        value_fn=_last_outcome,
-        facts_fn=_result_facts,
-        reason_fn=_last_reason,
-    ),
-)
-
-NODE_SENSOR = VmSensorDescription(
-    key="node",
-    translation_key="node",
-    device_class=SensorDeviceClass.ENUM,
-    options=[state.value for state in NodeState],
-    value_fn=HandoffState.node_state,
-    facts_fn=_node_facts,
-    reason_fn=lambda state, vm_id: state.nodes_why.get(vm_id),
-)
 
 CARD_SENSOR = SensorEntityDescription(
     key="holder",
@@ -143,12 +42,17 @@ async def async_setup_entry(
     """Set up the sensors; cards that appear later get theirs then."""
     coordinator = entry.runtime_data
 
-    def sensors(*descriptions: VmSensorDescription) -> Callable[[VmId], list[VmSensor]]:
-        return lambda vm_id: [VmSensor(coordinator, vm_id, d) for d in descriptions]
+    def of_player(vm_id: VmId) -> list[VmSensor]:
+        return [
+            VmSensor(coordinator, vm_id, PHASE_SENSOR),
+            LastResultSensor(coordinator, vm_id, LAST_RESULT_SENSOR),
+        ]
 
-    add = partial(add_for_machines, entry)
-    add(SUBENTRY_GAMING, async_add_entities, sensors(*GAMING_SENSORS))
-    add(SUBENTRY_NODE, async_add_entities, sensors(NODE_SENSOR))
+    def of_node(vm_id: VmId) -> list[VmSensor]:
+        return [VmSensor(coordinator, vm_id, NODE_SENSOR)]
+
+    add_for_machines(entry, SUBENTRY_GAMING, async_add_entities, of_player)
+    add_for_machines(entry, SUBENTRY_NODE, async_add_entities, of_node)
     shown: set[str] = set()
 
     @callback
@@ -160,52 +64,6 @@ async def async_setup_entry(
 
     add_new_cards()
     entry.async_on_unload(coordinator.async_add_listener(add_new_cards))
-
-
-class VmSensor(VmEntity, SensorEntity):
-    """Something about a machine."""
-
-    entity_description: VmSensorDescription
-
-    def __init__(
-        self,
-        coordinator: HandoffCoordinator,
-        vm_id: VmId,
-        description: VmSensorDescription,
-    ) -> None:
-        """Show no sentence yet."""
-        super().__init__(coordinator, vm_id, description)
-        self._said: Reason | None = None
-        self._sentence: str | None = None
-
-    @property
-    @override
-    def native_value(self) -> str | None:
-        return self.entity_description.value_fn(self._state, self._thing)
-
-    @property
-    @override
-    def extra_state_attributes(self) -> Mapping[str, Any]:
-        facts = self.entity_description.facts_fn(self._state, self._thing)
-        return {**facts, "reason": self._sentence}
-
-    @callback
-    @override
-    def _handle_coordinator_update(self) -> None:
-        reason = self.entity_description.reason_fn(self._state, self._thing)
-        if reason != self._said:
-            self._said, self._sentence = reason, None
-            if reason is not None:
-                self.coordinator.config_entry.async_create_task(
-                    self.hass, self._say(reason), "gpu_handoff sentence"
-                )
-        super()._handle_coordinator_update()
-
-    async def _say(self, reason: Reason) -> None:
-        sentence = await async_sentence(self.hass, reason)
-        if reason == self._said:
-            self._sentence = sentence
-            self.async_write_ha_state()
 
 
 class CardSensor(CardEntity, SensorEntity):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from .handoff.operation import OperationView, Result
+from .handoff.phases import Phase
 from .handoff.reason import Reason
 from .handoff.wish import Want
 from .handoff.world import Card, CardId, House, NodeView, Power, TowerView, Vm, VmId
@@ -30,10 +31,12 @@ class NodeState(StrEnum):
     STOPPING = "stopping"
     READY = "ready"
     CORDONED = "cordoned"
+    DRAINING = "draining"
     NOT_READY = "not_ready"
+    UNREACHABLE = "unreachable"
     RUNNING = "running"
+    PAUSED = "paused"
     CRASHED = "crashed"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,23 +103,44 @@ class HandoffState:
         return CardState.HOST if card.host_driver else CardState.FREE
 
     def node_state(self, vm_id: VmId) -> NodeState | None:
-        """How a GPU node is now."""
-        vm = self.vm(vm_id)
-        if vm is None:
-            return None
-        if vm.power is not Power.RUNNING:
-            return _NODE_OF_POWER.get(vm.power, NodeState.UNKNOWN)
+        """How a GPU node is now, of what can be seen of it."""
+        vm = self.vm(vm_id) if self.tower_seen else None
+        if vm is not None and vm.power is not Power.RUNNING:
+            return _NODE_OF_POWER.get(vm.power)
+        if not self.house.nodes[vm_id].in_cluster:
+            return None if vm is None else NodeState.RUNNING
         view = self.nodes.get(vm_id)
+        if view is not None and view.ready and view.schedulable:
+            return NodeState.READY
+        for phase in self._phases_about(vm_id):
+            if phase in _NODE_OF_PHASE:
+                return _NODE_OF_PHASE[phase]
         if view is None:
-            in_cluster = self.house.nodes[vm_id].in_cluster
-            return NodeState.UNKNOWN if in_cluster else NodeState.RUNNING
-        if not view.schedulable:
-            return NodeState.CORDONED
-        return NodeState.READY if view.ready else NodeState.NOT_READY
+            return NodeState.UNREACHABLE
+        return NodeState.CORDONED if view.ready else NodeState.NOT_READY
+
+    def _phases_about(self, node_id: VmId) -> list[Phase]:
+        """The phases of the operations that want what this node lends or borrows."""
+        node = self.vm(node_id)
+        return [
+            operation.phase
+            for vm_id, operation in self.operations.items()
+            if node and (vm := self.vm(vm_id)) and vm.wants & node.wants
+        ]
 
 
 _NODE_OF_POWER = {
     Power.OFF: NodeState.OFF,
     Power.STOPPING: NodeState.STOPPING,
+    Power.PAUSED: NodeState.PAUSED,
+    Power.SLEEPING: NodeState.PAUSED,
     Power.CRASHED: NodeState.CRASHED,
+}
+
+_NODE_OF_PHASE = {
+    Phase.DRAINING: NodeState.DRAINING,
+    Phase.STOPPING_NODE: NodeState.STOPPING,
+    Phase.STARTING_NODE: NodeState.STARTING,
+    Phase.WAITING_FOR_NODE: NodeState.STARTING,
+    Phase.WAITING_FOR_GPUS: NodeState.STARTING,
 }

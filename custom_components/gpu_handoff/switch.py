@@ -1,5 +1,6 @@
 """A switch for each gaming machine: on, and it has its card; off, and the cluster has it."""
 
+import asyncio
 from typing import Any, override
 
 from homeassistant.components.switch import SwitchEntity, SwitchEntityDescription
@@ -11,6 +12,8 @@ from .coordinator import HandoffConfigEntry
 from .entity import VmEntity, add_for_machines
 from .errors import translated
 from .handoff.loop import Reconciler
+from .handoff.operation import Result
+from .handoff.reason import HandoffError
 from .sentences import async_sentence
 
 # An "off" that waited for an "on" could never cancel it: the heart serialises.
@@ -95,7 +98,8 @@ class PlaySwitch(VmEntity, SwitchEntity):
         self.coordinator.async_push()
         if not wait:
             return {"operation": operation}
-        result = await self._heart.wait_for(operation)
+        with translated():
+            result = await self._end_of(operation)
         return {
             "operation": operation,
             "outcome": result.outcome,
@@ -103,3 +107,13 @@ class PlaySwitch(VmEntity, SwitchEntity):
             "reason": await async_sentence(self.hass, result.reason),
             "seconds": {phase: round(s, 1) for phase, s in result.spent_s.items()},
         }
+
+    async def _end_of(self, operation: str) -> Result:
+        """Wait for the end; a reload ends the waiting, but neither operation nor caller."""
+        try:
+            return await self._heart.wait_for(operation)
+        except asyncio.CancelledError:
+            caller = asyncio.current_task()
+            if caller is not None and caller.cancelling():
+                raise
+            raise HandoffError("set_up_anew") from None

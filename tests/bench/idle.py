@@ -5,7 +5,6 @@ import asyncio
 import os
 from pathlib import Path
 
-from custom_components.gpu_handoff.tower import follow
 from custom_components.gpu_handoff.tower.ssh import Connection, Credentials
 from custom_components.gpu_handoff.tower.tower import Tower
 from tests.lab.cast import CAST
@@ -40,9 +39,11 @@ async def _watch(lab: Lab, seconds: float) -> float:
             private_key=lab.private_key,
         )
     )
-    follow.ROTATE_S = seconds * 0.6
     tower = Tower(
-        connection, on_change=lambda: None, safety_refresh_s=min(300.0, seconds * 0.5)
+        connection,
+        on_change=lambda: None,
+        safety_refresh_s=min(300.0, seconds * 0.5),
+        rotate_s=seconds * 0.6,
     )
     running = asyncio.create_task(tower.run())
     await asyncio.sleep(5)

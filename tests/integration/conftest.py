@@ -1,9 +1,10 @@
 """Home Assistant with the integration, and a simulated household to set it up on."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from typing import Any
 
+from homeassistant import block_async_io
 from homeassistant.core import HomeAssistant
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
@@ -19,6 +20,26 @@ SPEED = 40.0
 @pytest.fixture(autouse=True)
 def custom(enable_custom_integrations: None) -> None:
     """Let Home Assistant load the integration."""
+
+
+@pytest.fixture(autouse=True)
+def no_blocking(
+    disable_block_async_io: None,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Generator[None]:
+    """Have Home Assistant watch for calls that block the loop; one of ours is a failure."""
+    monkeypatch.setattr(block_async_io, "_IN_TESTS", False)
+    block_async_io.enable()
+    yield
+    blocking = [
+        record.getMessage()
+        for phase in ("setup", "call")
+        for record in caplog.get_records(phase)
+        if "blocking call" in record.getMessage()
+        and "integration 'gpu_handoff'" in record.getMessage()
+    ]
+    assert blocking == []
 
 
 @pytest.fixture

@@ -48,7 +48,17 @@ async def refused(flow: Flow, step: str, **typed: Any) -> str:
     await flow.to(step)
     result = await flow.answer(**typed)
     assert (result["type"], result["step_id"]) == ("form", step), result
+    assert kept(result, typed) == typed
     return said(result)
+
+
+def kept(result: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
+    """What the form still holds of what was typed."""
+    fields = result["data_schema"].schema if result["data_schema"] else {}
+    shown = {
+        str(field): (field.description or {}).get("suggested_value") for field in fields
+    }
+    return {name: shown.get(name) for name in typed}
 
 
 # -- the way that works ---------------------------------------------------------------------
@@ -308,6 +318,15 @@ async def test_what_is_wrong_on_the_host_has_its_own_sentence(
     fault(simulator)
     assert await refused(flow, "own_key", private_key=simulator.client_private_key)
     assert flow.result["errors"]["base"] == key
+
+
+async def test_a_session_daemon_is_not_taken_for_the_system_one(
+    flow: Flow, simulator: Simulator
+) -> None:
+    flow.typed["user"]["uri"] = "qemu:///session"
+    sentence = await refused(flow, "own_key", private_key=simulator.client_private_key)
+    assert flow.result["errors"]["base"] == "session_daemon"
+    assert "qemu:///system" in sentence
 
 
 @pytest.mark.parametrize("fault", [_sudo_asks, _powerless_sudo])

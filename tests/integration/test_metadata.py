@@ -12,11 +12,12 @@ import pytest
 import yaml
 
 from custom_components.gpu_handoff.handoff.phases import DEADLINES_S, Phase
-from custom_components.gpu_handoff.sensor import (
-    CARD_SENSOR,
-    GAMING_SENSORS,
+from custom_components.gpu_handoff.machine_sensor import (
+    LAST_RESULT_SENSOR,
     NODE_SENSOR,
+    PHASE_SENSOR,
 )
+from custom_components.gpu_handoff.sensor import CARD_SENSOR
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "custom_components" / "gpu_handoff"
@@ -120,6 +121,20 @@ def keys_in_code(*rooms: str) -> set[str]:
     return found
 
 
+def sentences_in_code() -> list[tuple[str, set[str], str]]:
+    """Each place that names a sentence and spells out its words: key, words, place."""
+    return [
+        (node.args[0].value, {str(word.arg) for word in node.keywords}, file.name)
+        for file in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call)
+        and len(node.args) == 1
+        and _names_a_key(node.func)
+        and isinstance(node.args[0], ast.Constant)
+        and all(word.arg for word in node.keywords)
+    ]
+
+
 def _names_a_key(func: ast.expr) -> bool:
     if isinstance(func, ast.Attribute):
         return func.attr == "of" and getattr(func.value, "id", "") == "Reason"
@@ -174,6 +189,15 @@ def test_every_reason_in_the_code_has_a_sentence(language: str) -> None:
     assert sorted((keys_in_code() | late) - set(sentences)) == []
 
 
+def test_every_sentence_is_given_all_its_words() -> None:
+    sentences = load("translations/en.json")["exceptions"]
+    found = sentences_in_code()
+    assert len(found) > 50
+    for key, words, place in found:
+        needed = set(re.findall(r"{(\w+)}", sentences[key]["message"]))
+        assert needed <= words, (place, key)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_error_of_the_set_up_has_a_sentence(language: str) -> None:
     translations = load(f"translations/{language}.json")
@@ -185,7 +209,7 @@ def test_every_error_of_the_set_up_has_a_sentence(language: str) -> None:
 
 def test_every_state_of_an_enum_is_translated() -> None:
     sensors = load("translations/en.json")["entity"]["sensor"]
-    for description in (*GAMING_SENSORS, NODE_SENSOR, CARD_SENSOR):
+    for description in (PHASE_SENSOR, LAST_RESULT_SENSOR, NODE_SENSOR, CARD_SENSOR):
         states = sensors[description.translation_key]["state"]
         assert set(states) == set(description.options or ())
 
