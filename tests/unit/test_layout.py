@@ -231,3 +231,13 @@ def test_requirements_are_exact_and_hashed() -> None:
         and not ("==" in line and "--hash=sha256:" in line)
     ]
     assert loose == []
+
+
+def test_the_deadlines_in_the_documentation_are_the_real_ones() -> None:
+    from custom_components.gpu_handoff.handoff.phases import (  # noqa: PLC0415
+        DEADLINES_S,
+    )
+
+    text = (REPOSITORY / "docs" / "architecture.md").read_text()
+    told = dict(re.findall(r"^\| (\w+) \|[^|]*\| (\d+) \|", text, re.MULTILINE))
+    assert told == {phase.value: f"{s:g}" for phase, s in DEADLINES_S.items()}
