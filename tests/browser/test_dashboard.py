@@ -42,7 +42,7 @@ async def test_alices_switch_hands_her_card_over_and_back(
     await expect(switch).to_have_attribute("aria-checked", "true")
     await expect(her_card).to_contain_text(_words("holder", "moving"))
     await expect(_tile(dashboard, "Cluster", "gpu-node")).to_contain_text(
-        _words("node", "cordoned")
+        _words("node", "draining")
     )
     await expect(happening).to_contain_text("photo-search")
     await _picture(dashboard, "2-draining")
