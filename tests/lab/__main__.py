@@ -8,16 +8,21 @@ import time
 from . import build
 from .cast import CAST
 from .lab import Lab
-from .processes import alive
 from .requirements import why_not
 
 
 def main() -> int:
-    """Do what the one word says."""
-    lab, word = Lab(), sys.argv[1] if len(sys.argv) > 1 else ""
-    if trouble := why_not():
-        print(f"lab: {trouble}")
+    """Do what the one word says, or say in a line what is in its way."""
+    try:
+        return _do(Lab(), sys.argv[1] if len(sys.argv) > 1 else "")
+    except (RuntimeError, OSError, subprocess.SubprocessError) as err:
+        print(f"lab: {err}", file=sys.stderr)
         return 1
+
+
+def _do(lab: Lab, word: str) -> int:
+    if trouble := why_not():
+        raise RuntimeError(trouble)
     match word:
         case "build":
             build.everything()
@@ -57,17 +62,15 @@ def _status(lab: Lab) -> int:
 def _shell(lab: Lab) -> int:
     """A shell on the tower, with virsh and kubectl ready."""
     if not lab.is_up:
-        print("lab: down; run script/lab up first")
-        return 1
+        raise RuntimeError("down; run script/lab up first")
     environment = {
         **os.environ,
         "KUBECONFIG": str(lab.control_plane.kubeconfig),
         "LIBVIRT_DEFAULT_URI": "qemu:///system",
         "PS1": "lab# ",
     }
-    where = f"--mount=/proc/{alive(lab.run, 'tower')}/ns/mnt"
-    print(f"kubectl here is: {build.kubernetes()} kubectl")
-    command = ["nsenter", where, "bash", "--norc", "-i"]
+    print(f"kubectl here is: {lab.control_plane.binary} kubectl")
+    command = [*lab.on_tower, "bash", "--norc", "-i"]
     return subprocess.run(command, env=environment, check=False).returncode
 
 

@@ -50,7 +50,7 @@ DOMAIN = """
     <channel type='unix'><target type='virtio' name='org.qemu.guest_agent.0'/></channel>
     <controller type='usb' model='none'/>
     <video><model type='vga' vram='8192'/></video>
-    <graphics type='vnc' port='-1' autoport='yes' listen='127.0.0.1'/>
+    <graphics type='vnc'><listen type='socket'/></graphics>
     <memballoon model='none'/>
     <panic model='isa'/>
     {devices}

@@ -48,11 +48,17 @@ CONTROLLERS = (
 PARTS = ("etcd", "apiserver", "kcm", "scheduler", "cpu1")
 
 
+def end_control_plane(run: Path) -> None:
+    """End all of a run's control plane, whatever of it is left."""
+    for name in reversed(PARTS):
+        end(run, name, kill=name in ("etcd", "cpu1"))
+
+
 class ControlPlane:
     """etcd, API server, controller manager, scheduler and an ordinary node."""
 
     def __init__(self, binary: Path, run: Path, ports: dict[str, int]) -> None:
-        self._binary = binary
+        self.binary = binary
         self._run = run
         self._ports = ports
         self.pki = run / "pki"
@@ -66,7 +72,7 @@ class ControlPlane:
     def start(self) -> None:
         """Start all of it and wait for the API."""
         nodes = ["-node", NODE_NAME, "-node", OTHER_NODE]
-        command = [self._binary, "pki", "-dir", self.pki, "-server", self.address]
+        command = [self.binary, "pki", "-dir", self.pki, "-server", self.address]
         subprocess.run([*command, *nodes], check=True)
         (self._run / "audit.yaml").write_text(json.dumps(AUDIT))
         self._start("etcd", *self._etcd())
@@ -93,11 +99,6 @@ class ControlPlane:
         ]
         self._start("cpu1", *other)
 
-    def stop(self) -> None:
-        """End all of it."""
-        for name in reversed(PARTS):
-            end(self._run, name, kill=name in ("etcd", "cpu1"))
-
     def start_api(self) -> None:
         """Start the API server and wait until it is ready."""
         self._start("apiserver", *self._apiserver())
@@ -113,7 +114,7 @@ class ControlPlane:
 
     def kubectl(self, *args: str, stdin: str | None = None) -> str:
         """A person's kubectl."""
-        words = [self._binary, "kubectl", "--kubeconfig", self.kubeconfig, *args]
+        words = [self.binary, "kubectl", "--kubeconfig", self.kubeconfig, *args]
         done = subprocess.run(
             words, input=stdin, text=True, capture_output=True, check=False
         )
@@ -128,7 +129,7 @@ class ControlPlane:
 
     def _start(self, name: str, *command: object) -> None:
         if not alive(self._run, name):
-            spawn(self._run, name, self._binary, *command, GOMAXPROCS="2", GOGC="60")
+            spawn(self._run, name, self.binary, *command, GOMAXPROCS="2", GOGC="60")
 
     def _ready(self) -> bool:
         context = ssl.create_default_context(cafile=self.pki / "ca.crt")

@@ -1,9 +1,11 @@
 """The whole lab: a tower with its guests, and the cluster that one of them belongs to."""
 
 from datetime import datetime
+from itertools import islice
 import json
 import os
 from pathlib import Path
+import random
 import re
 import shutil
 import signal
@@ -13,12 +15,12 @@ import sys
 import time
 from typing import Any
 
-from . import build
+from . import build, guest_image
 from .cast import CAST, GPU_NODE, NODE_NAME, Machine, domain_xml
-from .control_plane import ControlPlane
+from .control_plane import ControlPlane, end_control_plane
 from .places import HERE, run_folder
-from .processes import alive, end, spawn
-from .requirements import install_missing, why_not
+from .processes import alive, end, end_inhabitants, spawn
+from .requirements import why_not
 
 SSHD_CONFIG = """
 Port {port}
@@ -63,7 +65,6 @@ class Lab:
         """Start whatever does not run yet, and wait until the GPU node is usable."""
         if trouble := why_not():
             raise RuntimeError(trouble)
-        install_missing()
         if not self.is_up:
             self.down()
             self._prepare()
@@ -81,8 +82,8 @@ class Lab:
     def down(self) -> None:
         """End everything that this lab started."""
         end(self.run, "tower")
-        if self._state:
-            self.control_plane.stop()
+        end_inhabitants(self.run)
+        end_control_plane(self.run)
         shutil.rmtree(self.run, ignore_errors=True)
         self._state = {}
 
@@ -96,10 +97,9 @@ class Lab:
 
     def virsh(self, *args: str, check: bool = True) -> str:
         """A person's hand on the tower."""
-        words = ["nsenter", f"--mount=/proc/{alive(self.run, 'tower')}/ns/mnt"]
         virsh = ["virsh", "-q", "-c", "qemu:///system", *args]
         done = subprocess.run(
-            [*words, *virsh],
+            [*self.on_tower, *virsh],
             capture_output=True,
             text=True,
             check=False,
@@ -116,9 +116,9 @@ class Lab:
 
     def define(self, machine: Machine, **knobs: object) -> None:
         """Define a machine anew, with words for its guest."""
-        image, _ = build.kernel()
+        image, _ = guest_image.kernel()
         node = machine is GPU_NODE
-        initrd = self.run / "node.img" if node else build.guest_image()
+        initrd = self.run / "node.img" if node else guest_image.guest_image()
         xml = domain_xml(
             machine,
             kernel=image,
@@ -167,8 +167,17 @@ class Lab:
 
     @property
     def control_plane(self) -> ControlPlane:
-        """The cluster."""
-        return ControlPlane(build.kubernetes(), self.run, self._state["ports"])
+        """The cluster, run by the binary with which it was started."""
+        binary = Path(self._state["kubernetes"])
+        return ControlPlane(binary, self.run, self._state["ports"])
+
+    @property
+    def on_tower(self) -> list[str]:
+        """What to write before a command so that it runs on the tower."""
+        tower = alive(self.run, "tower")
+        if tower is None:
+            raise RuntimeError("the lab's tower does not run")
+        return ["nsenter", f"--mount=/proc/{tower}/ns/mnt"]
 
     @property
     def ssh_port(self) -> int:
@@ -195,9 +204,13 @@ class Lab:
     # -- parts --------------------------------------------------------------------------
 
     def _prepare(self) -> None:
+        build.everything()
         self.run.mkdir(parents=True, exist_ok=True)
         names = ("ssh", "api", "etcd", "peer", "sim")
-        self._state = {"ports": dict(zip(names, _free_ports(len(names)), strict=True))}
+        self._state = {
+            "ports": dict(zip(names, _free_ports(len(names)), strict=True)),
+            "kubernetes": str(build.kubernetes()),
+        }
         (self.run / "state.json").write_text(json.dumps(self._state, indent=1))
         for name in ("host_key", "user_key"):
             command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name]
@@ -207,7 +220,6 @@ class Lab:
         (self.run / "sshd_config").write_text(config)
         shutil.copy(build.TOWER_HOST / "emulator", self.run / "emulator")
         build.memlock_shim(self.run / "nomemlock.so")
-        build.everything()
 
     def _start_tower(self) -> None:
         Path("/run/sshd").mkdir(exist_ok=True)
@@ -229,8 +241,10 @@ class Lab:
             raise RuntimeError("the node's kubeconfig looks unlike what pki writes")
         place = self.run / source.name
         place.write_text(text)
-        build.node_credentials(place, self.run / "credentials.img")
-        parts = (build.guest_image(), build.node_image(), self.run / "credentials.img")
+        credentials = self.run / "credentials.img"
+        guest_image.node_credentials(place, credentials)
+        node_image = guest_image.node_image(build.nodesim())
+        parts = (guest_image.guest_image(), node_image, credentials)
         (self.run / "node.img").write_bytes(b"".join(p.read_bytes() for p in parts))
 
     def _wait_for_libvirt(self) -> None:
@@ -259,10 +273,15 @@ def _usable(node: dict[str, Any]) -> bool:
 
 
 def _free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for opened in sockets:
-        opened.bind(("127.0.0.1", 0))
-    ports = [opened.getsockname()[1] for opened in sockets]
-    for opened in sockets:
-        opened.close()
-    return ports
+    """Not from the range of outgoing connections, which would take one that is let go."""
+    some = random.sample(range(20_000, 32_000), 1000)
+    return list(islice(filter(_is_free, some), count))
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as trial:
+        try:
+            trial.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

@@ -1,5 +1,6 @@
 """Processes of the lab: started in the background, ended by the id that was noted."""
 
+import contextlib
 import os
 from pathlib import Path
 import signal
@@ -44,6 +45,31 @@ def end(run: Path, name: str, *, kill: bool = False, patience_s: float = 15) -> 
         if alive(run, name):
             os.kill(pid, signal.SIGKILL)
     (run / f"{name}.pid").unlink(missing_ok=True)
+
+
+def inhabitants(run: Path) -> list[int]:
+    """Processes that live on this lab's tower: they see its folder as /run/libvirt."""
+    ours = run / "libvirt/run"
+    return [
+        int(folder.name)
+        for folder in Path("/proc").iterdir()
+        if folder.name.isdigit() and _is_same(folder / "root/run/libvirt", ours)
+    ]
+
+
+def end_inhabitants(run: Path) -> None:
+    """End what a tower left: machines, sessions. Our own terminal may be a shell there."""
+    for pid in inhabitants(run):
+        with contextlib.suppress(ProcessLookupError):
+            if os.getsid(pid) != os.getsid(0):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def _reap(pid: int) -> None:

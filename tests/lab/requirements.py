@@ -1,7 +1,10 @@
 """What the lab needs of a machine."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 import os
 from pathlib import Path
+import platform
 import shutil
 import subprocess
 
@@ -15,7 +18,10 @@ PACKAGES = {
     "/usr/bin/cpio": "cpio",
     "/usr/bin/gcc": "gcc",
     "/usr/bin/lspci": "pciutils",
+    "/usr/bin/xz": "xz-utils",
 }
+MAY_SERVICES_START = Path("/usr/sbin/policy-rc.d")
+"""Debian asks this file before a package starts its service."""
 
 
 def go() -> str | None:
@@ -32,25 +38,51 @@ def why_not() -> str | None:
         return "the lab needs root (libvirtd, mount namespaces)"
     if os.uname().machine != "x86_64":
         return "the lab needs an x86-64 machine"
+    if not _is_debian():
+        return "the lab needs Debian (its QEMU, its libvirt, its kernel for the guests)"
     if go() is None:
         return "the lab needs Go, to build Kubernetes"
-    missing = [name for path, name in PACKAGES.items() if not Path(path).exists()]
-    if missing and shutil.which("apt-get") is None:
-        return f"the lab needs {', '.join(missing)}, and there is no apt-get here"
+    if not _may_mount():
+        return "the lab needs mount namespaces, which this container forbids"
     return None
 
 
 def install_missing() -> None:
-    """Install the Debian packages that are missing. Services of theirs are not started."""
+    """Install the Debian packages that are missing; no service of theirs is started."""
     missing = [name for path, name in PACKAGES.items() if not Path(path).exists()]
     if not missing:
         return
     print(f"lab: installing {', '.join(missing)}", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     quiet = {"stdout": subprocess.DEVNULL, "env": environment}
+    install = ["apt-get", "-qq", "install", "-y", "--no-install-recommends", *missing]
     subprocess.run(["apt-get", "-qq", "update"], check=True, **quiet)
-    subprocess.run(
-        ["apt-get", "-qq", "install", "-y", "--no-install-recommends", *missing],
-        check=True,
-        **quiet,
-    )
+    with _no_service_starts():
+        subprocess.run(install, check=True, **quiet)
+
+
+@contextmanager
+def _no_service_starts() -> Iterator[None]:
+    """A developer wants neither an sshd nor a libvirtd of the whole machine from us."""
+    if MAY_SERVICES_START.exists():
+        yield
+        return
+    MAY_SERVICES_START.write_text("#!/bin/sh\nexit 101\n")
+    MAY_SERVICES_START.chmod(0o755)
+    try:
+        yield
+    finally:
+        MAY_SERVICES_START.unlink()
+
+
+def _is_debian() -> bool:
+    try:
+        system = platform.freedesktop_os_release().get("ID")
+    except OSError:
+        return False
+    return system == "debian" and shutil.which("apt-get") is not None
+
+
+def _may_mount() -> bool:
+    trial = ["unshare", "--mount", "mount", "--bind", "/tmp", "/mnt"]
+    return not subprocess.run(trial, capture_output=True, check=False).returncode

@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 from pci_bus import make_bus
 
@@ -132,18 +131,28 @@ class Services:
             self.libvirtd.wait()
             self.libvirtd = None
 
+    def end(self) -> None:
+        """End both at once: a libvirtd at work takes its time, and its state goes anyway."""
+        for process in (self.libvirtd, self.sshd):
+            if process is not None:
+                process.kill()
+                process.wait()
+
 
 def reap(services: Services) -> None:
-    """Take in every child that has ended, but leave Popen its own."""
-    own = {p.pid for p in (services.libvirtd, services.sshd) if p}
+    """Take in every child that has ended; Popen takes in its own."""
+    own = {p.pid: p for p in (services.libvirtd, services.sshd) if p}
     while True:
         try:
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return
-        if ended is None or ended.si_pid in own:
+        if ended is None:
             return
-        os.waitpid(ended.si_pid, 0)
+        if ended.si_pid in own:
+            own[ended.si_pid].wait()
+        else:
+            os.waitpid(ended.si_pid, 0)
 
 
 def end_machines(folder: Path) -> None:
@@ -173,10 +182,8 @@ def main() -> None:
         if number == signal.SIGUSR1:
             services.start_libvirtd()
         reap(services)
-    services.sshd.terminate()
-    services.stop_libvirtd()
+    services.end()
     end_machines(folder)
-    time.sleep(0.2)
 
 
 if __name__ == "__main__":
