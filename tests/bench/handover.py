@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 from statistics import median
+import sys
 import time
 from typing import Any
 
@@ -38,11 +39,11 @@ async def measure(options: argparse.Namespace) -> dict[str, float]:
             await set_up(hass, lab)
             await asyncio.sleep(3)
             seen = await _foreign_changes(hass, lab, heard)
-            with blocks:
-                product = [
-                    await _product(hass, lab, heard) for _ in range(options.runs)
-                ]
+            product = [
+                await _product(hass, lab, heard, blocks) for _ in range(options.runs)
+            ]
     lab.control_plane.kubectl("delete", "deployment", "bench", "--wait=false")
+    print(f"longest callback: {blocks.what[:160]}", file=sys.stderr)
     ours, theirs = median(product), median(script)
     return {
         "handover_overhead_s": ours,
@@ -110,19 +111,25 @@ async def _script(lab: Lab, heard: Events) -> float:
     if await process.wait():
         raise RuntimeError("the script failed")
     took = time.time() - began
-    over = took - floor_s(lab, heard, began)
+    over = took - await asyncio.to_thread(floor_s, lab, heard, began)
     await _back(lab, heard)
     return over
 
 
-async def _product(hass: HomeAssistant, lab: Lab, heard: Events) -> float:
-    """Press the switch once; returns the seconds over the floor."""
+async def _product(
+    hass: HomeAssistant, lab: Lab, heard: Events, blocks: LoopBlocks
+) -> float:
+    """Press the switch once; returns the seconds over the floor.
+
+    Only the handover itself is watched for blocking: reading the logs is our own work.
+    """
     await asyncio.to_thread(_wait_for_pod, lab)
     await asyncio.sleep(1)
     began = time.time()
-    await _act(hass, "hand_over")
+    with blocks:
+        await _act(hass, "hand_over")
     took = time.time() - began
-    over = took - floor_s(lab, heard, began)
+    over = took - await asyncio.to_thread(floor_s, lab, heard, began)
     await _act(hass, "give_back")
     return over
 
